@@ -1,0 +1,2 @@
+//! Builds the desktop package.
+fn main() {}

@@ -1,0 +1,171 @@
+//! The model interface: one request in, a stream of events out. Dropping the stream cancels the request.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cairn_protocol::{ApiError, ErrorCode, Usage};
+use futures_util::stream::BoxStream;
+
+use crate::tool::{PictureBytes, ToolSpec};
+
+/// Who wrote a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The person (and what the driver says in the person's place).
+    User,
+    /// The model.
+    Assistant,
+    /// A tool; its message holds only results.
+    Tool,
+}
+
+/// One piece of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    /// Words.
+    Text(String),
+    /// A picture. Models without vision never get one: the driver has put a sentence in its place.
+    Picture(PictureBytes),
+    /// A call the model made.
+    Call {
+        /// Its id, unique in the request.
+        id: String,
+        /// The tool's name as the model wrote it.
+        name: String,
+        /// The arguments as the model wrote them; always a valid JSON object by the time it is sent again.
+        arguments: String,
+    },
+    /// The result of a call.
+    Result {
+        /// The call's id.
+        id: String,
+        /// The text.
+        text: String,
+        /// Pictures that belong to it.
+        pictures: Vec<PictureBytes>,
+        /// Whether it ended well.
+        ok: bool,
+    },
+}
+
+/// One message of the conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// Who wrote it.
+    pub role: Role,
+    /// Its pieces.
+    pub parts: Vec<Part>,
+}
+
+/// One request to a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelRequest {
+    /// The system prompt, in the stable order of its parts.
+    pub system: String,
+    /// The conversation: every call has exactly one result, in a message right after its own.
+    pub messages: Vec<Message>,
+    /// Tools the model may call.
+    pub tools: Arc<[ToolSpec]>,
+    /// Tokens the reply may have.
+    pub max_output_tokens: Option<u64>,
+    /// Sampling temperature.
+    pub temperature: Option<f64>,
+}
+
+/// Why a reply ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FinishReason {
+    /// The model was done, or wants its calls carried out.
+    Stop,
+    /// The output limit cut it: an open call was not written to its end and must not run.
+    Length,
+    /// The provider's filter cut it.
+    Filtered,
+    /// The stream ended without saying why.
+    Unknown,
+}
+
+/// One thing a model says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelEvent {
+    /// The server loads the model.
+    Loading,
+    /// The server reads the prompt.
+    Reading {
+        /// Tokens read.
+        done: u64,
+        /// Tokens in all.
+        total: u64,
+    },
+    /// Words of the answer.
+    Text(String),
+    /// Words of its thinking.
+    Thinking(String),
+    /// One whole call. Sent once, when its arguments are complete.
+    Call {
+        /// Its id; made up where the server gave none or gave one twice.
+        id: String,
+        /// The tool's name.
+        name: String,
+        /// The arguments as written; anything from an empty string to broken JSON.
+        arguments: String,
+        /// Recognised in plain text. SPEC M3.
+        from_text: bool,
+        /// The stream ended before the call did: it must not run.
+        cut: bool,
+    },
+    /// Tokens used, cumulative for this reply.
+    Usage(Usage),
+    /// The end; nothing follows.
+    Finished(FinishReason),
+}
+
+/// Why a request failed. The driver retries `retryable` ones (SPEC M4); the rest end the request with words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{error}")]
+pub struct ModelError {
+    /// Kind and words: what was tried, why it failed, what to do.
+    pub error: ApiError,
+    /// Sending the same again may work.
+    pub retryable: bool,
+    /// How long the server asked to wait.
+    pub retry_after: Option<Duration>,
+}
+
+impl ModelError {
+    /// A failure that the same request would meet again.
+    pub fn fatal(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { error: ApiError::new(code, message), retryable: false, retry_after: None }
+    }
+
+    /// A failure that may pass.
+    pub fn passing(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { error: ApiError::new(code, message), retryable: true, retry_after: None }
+    }
+}
+
+/// What is known about a model. SPEC M5.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelInfo {
+    /// Its name at the server.
+    pub name: String,
+    /// Tokens it can hold; none while not known.
+    pub window: Option<u64>,
+    /// Tokens a reply may have; none when the server's own limit holds.
+    pub max_output_tokens: Option<u64>,
+    /// Whether it calls tools.
+    pub tools: bool,
+    /// Whether it sees pictures.
+    pub vision: bool,
+    /// Whether it runs on this machine: no silence limit, no cost.
+    pub local: bool,
+}
+
+/// A model that can be asked.
+pub trait Model: Send + Sync {
+    /// What is known about it.
+    fn info(&self) -> &ModelInfo;
+
+    /// Sends the request. Errors come as the last element; text that came before stays valid.
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, Result<ModelEvent, ModelError>>;
+}

@@ -1,0 +1,1 @@
+//! Processes: the tree, the supervisor, the helper role. The only crate that spawns.

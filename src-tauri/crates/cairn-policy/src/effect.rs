@@ -1,0 +1,62 @@
+//! Effects: what a tool call would do, in the only words the gate understands.
+
+use std::path::PathBuf;
+
+/// Where a real path lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Beneath the project folder.
+    Inside,
+    /// Anywhere else.
+    Outside,
+}
+
+/// Why a path needs more care than its place says. SPEC P2, P3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Care {
+    /// Nothing special.
+    Plain,
+    /// Holds keys or passwords: reading its content asks everywhere.
+    Credential,
+    /// Runs code later or configures the agent: writing asks in every mode, never by rule.
+    Protected,
+}
+
+/// One thing a call would do. Paths are real paths: all links resolved, a missing leaf through its nearest
+/// existing parent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Reads the content of a file, or searches a folder.
+    ReadPath {
+        /// The real path.
+        path: PathBuf,
+        /// Where it lies.
+        place: Place,
+        /// Whether it holds credentials.
+        care: Care,
+    },
+    /// Creates, changes, moves or deletes a file.
+    WritePath {
+        /// The real path.
+        path: PathBuf,
+        /// Where it lies.
+        place: Place,
+        /// Whether it is protected or holds credentials.
+        care: Care,
+        /// The file has more than one hard link, so the change shows elsewhere too.
+        hard_linked: bool,
+    },
+    /// Runs a command line.
+    RunCommand {
+        /// The line, byte for byte.
+        line: String,
+        /// Real path of the folder it runs in.
+        workdir: PathBuf,
+        /// Whether `workdir` is beneath the project.
+        place: Place,
+        /// Whether it asks for the network.
+        network: bool,
+    },
+    /// Touches only the agent's own things: plan, question, status. Never asks.
+    Own,
+}

@@ -1,0 +1,479 @@
+//! Methods: what a front end may ask of the host. One line each in the table at the end.
+//!
+//! The project is never a parameter: the host knows which project a window belongs to. A session id names one
+//! of that project's sessions; anything else is `not_found`. Methods that change something carry a client-made
+//! id in their envelope, and a repeat of it is dropped.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::{
+    Api, ApprovalAnswer, ApprovalId, Attachment, ClientId, FoundModel, FoundServer, Mode, Picture, Prices,
+    QuestionAnswer, QuestionId, QueueId, RuleScope, SavedRule, Session, SessionId, SessionSnapshot, SettingsView,
+    Theme, TodoItem, UnixMillis,
+};
+
+/// No parameters, or no result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Nothing {}
+
+/// Which sessions to list.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(default)]
+#[ts(export)]
+pub struct SessionListParams {
+    /// Also the archived ones.
+    pub archived: bool,
+    /// Go on after this session; all are reachable.
+    pub after: Option<SessionId>,
+    /// At most this many; 100 when 0.
+    pub limit: u32,
+}
+
+/// Sessions, newest first.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionListResult {
+    /// The sessions.
+    pub sessions: Vec<Session>,
+    /// Whether there are more.
+    pub more: bool,
+}
+
+/// Words to find.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionSearchParams {
+    /// The words, literal.
+    pub text: String,
+}
+
+/// One hit of a search over all sessions of the project.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SearchHit {
+    /// The session.
+    pub session: Session,
+    /// Text around the hit; the found words stand between U+0002 and U+0003.
+    pub excerpt: String,
+    /// When it was said.
+    pub at: UnixMillis,
+}
+
+/// One session by id.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionParams {
+    /// The session.
+    pub session: SessionId,
+}
+
+/// A session with a new title.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionRenameParams {
+    /// The session.
+    pub session: SessionId,
+    /// Its new title, at most 200 characters.
+    pub title: String,
+}
+
+/// A session with a flag.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionArchiveParams {
+    /// The session.
+    pub session: SessionId,
+    /// Hidden from the list.
+    pub archived: bool,
+}
+
+/// A session with a mode.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionModeParams {
+    /// The session.
+    pub session: SessionId,
+    /// Its new mode.
+    pub mode: Mode,
+}
+
+/// A session with a model profile.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionProfileParams {
+    /// The session.
+    pub session: SessionId,
+    /// Name of the profile.
+    pub profile: String,
+}
+
+/// A session with what was typed and not sent.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct DraftParams {
+    /// The session.
+    pub session: SessionId,
+    /// The text.
+    pub text: String,
+}
+
+/// What to do with a message when a request runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum SendWhen {
+    /// After the running request.
+    #[default]
+    Queue,
+    /// With the next model step of the running request.
+    Now,
+}
+
+/// A message to send.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SendParams {
+    /// The session.
+    pub session: SessionId,
+    /// The message, at most 1,000,000 characters.
+    pub text: String,
+    /// Files and pictures.
+    #[serde(default)]
+    pub attachments: Vec<Attachment>,
+    /// When a request runs.
+    #[serde(default)]
+    pub when: SendWhen,
+}
+
+/// A queued message to change.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct QueueEditParams {
+    /// The session.
+    pub session: SessionId,
+    /// The message.
+    pub id: QueueId,
+    /// Its new text; none drops it.
+    pub text: Option<String>,
+    /// Send it now, with the next model step.
+    #[serde(default)]
+    pub now: bool,
+}
+
+/// An answer to a card. The owning window is known to the host, never an argument.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ApprovalAnswerParams {
+    /// The session.
+    pub session: SessionId,
+    /// The card.
+    pub approval: ApprovalId,
+    /// The card's digest, repeated.
+    pub digest: String,
+    /// The answer.
+    pub answer: ApprovalAnswer,
+}
+
+/// Answers to a question.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct QuestionAnswerParams {
+    /// The session.
+    pub session: SessionId,
+    /// The question.
+    pub question: QuestionId,
+    /// One answer per question, in their order.
+    pub answers: Vec<QuestionAnswer>,
+}
+
+/// The plan as the person changed it.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct PlanParams {
+    /// The session.
+    pub session: SessionId,
+    /// All entries.
+    pub plan: Vec<TodoItem>,
+}
+
+/// A picture pasted or dropped.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct PictureParams {
+    /// Base64 of the bytes; at most 20 MB decoded.
+    pub base64: String,
+    /// Its name, for display.
+    pub name: String,
+}
+
+/// What a window shows around its sessions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ProjectView {
+    /// Name of the folder.
+    pub name: String,
+    /// Its real path.
+    pub path: String,
+    /// Branch or short commit, where there is git.
+    pub branch: Option<String>,
+    /// Whether this is the sample project with the demo model.
+    pub demo: bool,
+    /// Whether a model was ever chosen.
+    pub has_model: bool,
+    /// Whether the folder is empty.
+    pub empty: bool,
+    /// Four first prompts made from what the folder holds.
+    pub prompts: Vec<String>,
+    /// Rules that hold for the project.
+    pub rules: u32,
+}
+
+/// A profile to save.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ProfileParams {
+    /// Its name: letters, digits, `-` and `_`.
+    pub name: String,
+    /// Wire protocol.
+    pub api: Api,
+    /// Address.
+    pub base_url: String,
+    /// Name of the model.
+    pub model: String,
+    /// Tokens the model can hold; asked from the server when none.
+    pub context_window: Option<u64>,
+    /// Tokens a reply may have.
+    pub max_output_tokens: Option<u64>,
+    /// Sampling temperature.
+    pub temperature: Option<f64>,
+    /// Prices.
+    pub prices: Option<Prices>,
+    /// Use it for new sessions.
+    #[serde(default)]
+    pub make_default: bool,
+}
+
+/// A profile by name.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ProfileNameParams {
+    /// Its name.
+    pub name: String,
+}
+
+/// Where a key shall be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum KeepKey {
+    /// In the system's keychain.
+    Keychain,
+    /// In memory until the program ends.
+    Session,
+    /// In a file that only the user can read.
+    File,
+}
+
+/// A key to keep. It goes one way: no method ever returns a key.
+#[derive(Clone, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct KeySetParams {
+    /// The profile it belongs to.
+    pub profile: String,
+    /// The key.
+    pub key: String,
+    /// Where.
+    pub keep: KeepKey,
+}
+
+impl std::fmt::Debug for KeySetParams {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeySetParams").field("profile", &self.profile).field("keep", &self.keep).finish_non_exhaustive()
+    }
+}
+
+/// A server to try.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ModelTestParams {
+    /// The profile to try, saved or not.
+    pub profile: ProfileParams,
+}
+
+/// What the trial found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ModelTestResult {
+    /// Milliseconds to the first answer.
+    pub ms: u64,
+    /// The model's abilities as far as the server tells.
+    pub found: FoundModel,
+    /// All models the server offers.
+    pub models: Vec<FoundModel>,
+    /// Things to know, like `Ollama gives it only 4,096 tokens`.
+    pub warnings: Vec<String>,
+}
+
+/// What was found on this machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct DiscoverResult {
+    /// One entry per usual port, in a fixed order.
+    pub servers: Vec<FoundServer>,
+}
+
+/// Appearance and defaults; only what is given changes.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(default)]
+#[ts(export)]
+pub struct SettingsSetParams {
+    /// Light or dark.
+    pub theme: Option<Theme>,
+    /// Profile for new sessions.
+    pub default_profile: Option<String>,
+    /// Mode for new sessions: manual or accept-edits.
+    pub default_mode: Option<Mode>,
+}
+
+/// Rules that hold for the project.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct RuleListResult {
+    /// The rules.
+    pub rules: Vec<SavedRule>,
+}
+
+/// A rule by its text.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct RuleParams {
+    /// Its text.
+    pub rule: String,
+    /// Its scope.
+    pub scope: RuleScope,
+}
+
+/// A link that was clicked.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct LinkParams {
+    /// Its target: http, https or mailto, at most 2,048 characters.
+    pub href: String,
+}
+
+/// What a front end sends: the request, and an id by which a repeat is recognised.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Envelope {
+    /// Made by the sender, unique.
+    pub client: ClientId,
+    /// The request.
+    #[serde(flatten)]
+    pub request: Request,
+}
+
+macro_rules! methods {
+    ($($(#[doc = $doc:literal])* $variant:ident $field:ident $name:literal $params:ident => $result:ident;)*) => {
+        /// A method with its parameters.
+        #[derive(Clone, Debug, Serialize, Deserialize, TS)]
+        #[serde(tag = "method", content = "params")]
+        #[ts(export)]
+        pub enum Request {
+            $($(#[doc = $doc])* #[serde(rename = $name)] $variant($params),)*
+        }
+
+        impl Request {
+            /// Every method by its wire name.
+            pub const NAMES: &[&str] = &[$($name),*];
+
+            /// Its wire name.
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $name,)* }
+            }
+        }
+
+        /// Result type of each method, by wire name; read by the page's types only.
+        #[derive(Clone, Debug, Serialize, Deserialize, TS)]
+        #[ts(export)]
+        pub struct MethodResults {
+            $($(#[doc = $doc])* #[serde(rename = $name)] pub $field: $result,)*
+        }
+    };
+}
+
+methods! {
+    /// What the window's project is.
+    ProjectGet project_get "project/get" Nothing => ProjectView;
+    /// Lists sessions of the project.
+    SessionList session_list "session/list" SessionListParams => SessionListResult;
+    /// Finds words in all sessions of the project: the first 50 hits, newest first.
+    SessionSearch session_search "session/search" SessionSearchParams => SearchResult;
+    /// Makes a session.
+    SessionCreate session_create "session/create" Nothing => Session;
+    /// Opens a session: the snapshot; its events follow on the window's channel.
+    SessionOpen session_open "session/open" SessionParams => SessionSnapshot;
+    /// Gives a session a title.
+    SessionRename session_rename "session/rename" SessionRenameParams => Session;
+    /// Hides a session from the list or shows it again.
+    SessionArchive session_archive "session/archive" SessionArchiveParams => Session;
+    /// Deletes a session; it can be put back until the program ends.
+    SessionDelete session_delete "session/delete" SessionParams => Nothing;
+    /// Puts a deleted session back.
+    SessionUndelete session_undelete "session/undelete" SessionParams => Session;
+    /// Sets the mode.
+    SessionMode session_mode "session/mode" SessionModeParams => Session;
+    /// Sets the model profile.
+    SessionProfile session_profile "session/profile" SessionProfileParams => Session;
+    /// Keeps what was typed and not sent.
+    DraftSet draft_set "draft/set" DraftParams => Nothing;
+    /// Sends a message, or queues it while a request runs.
+    TurnSend turn_send "turn/send" SendParams => Nothing;
+    /// Stops the running request.
+    TurnStop turn_stop "turn/stop" SessionParams => Nothing;
+    /// Goes on after the step limit, or sends the last request again after a failure.
+    TurnContinue turn_continue "turn/continue" SessionParams => Nothing;
+    /// Ends the wait before a retry.
+    TurnRetryNow turn_retry_now "turn/retry_now" SessionParams => Nothing;
+    /// Changes, drops or sends a queued message.
+    QueueEdit queue_edit "queue/edit" QueueEditParams => Nothing;
+    /// Answers a card.
+    ApprovalAnswer approval_answer "approval/answer" ApprovalAnswerParams => Nothing;
+    /// Answers a question.
+    QuestionAnswer question_answer "question/answer" QuestionAnswerParams => Nothing;
+    /// Changes the plan; the model is told.
+    PlanSet plan_set "plan/set" PlanParams => Nothing;
+    /// Keeps a pasted picture.
+    PictureAdd picture_add "picture/add" PictureParams => Picture;
+    /// Settings as they hold.
+    SettingsGet settings_get "settings/get" Nothing => SettingsView;
+    /// Changes appearance and defaults.
+    SettingsSet settings_set "settings/set" SettingsSetParams => SettingsView;
+    /// Saves a model profile.
+    ProfileSave profile_save "profile/save" ProfileParams => SettingsView;
+    /// Deletes a model profile.
+    ProfileDelete profile_delete "profile/delete" ProfileNameParams => SettingsView;
+    /// Keeps a key.
+    KeySet key_set "key/set" KeySetParams => SettingsView;
+    /// Forgets a key.
+    KeyDelete key_delete "key/delete" ProfileNameParams => SettingsView;
+    /// Tries a model's server.
+    ModelTest model_test "model/test" ModelTestParams => ModelTestResult;
+    /// Looks for model servers on their usual ports.
+    ModelDiscover model_discover "model/discover" Nothing => DiscoverResult;
+    /// Lists the rules that hold.
+    RuleList rule_list "rule/list" Nothing => RuleListResult;
+    /// Revokes a rule.
+    RuleRevoke rule_revoke "rule/revoke" RuleParams => RuleListResult;
+    /// Opens a link in the person's browser.
+    LinkOpen link_open "link/open" LinkParams => Nothing;
+}
+
+/// Hits of a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SearchResult {
+    /// The hits, newest first.
+    pub hits: Vec<SearchHit>,
+}

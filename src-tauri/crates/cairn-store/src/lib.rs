@@ -1,0 +1,1 @@
+//! What is kept: the SQLite database, the blob store, secrets.

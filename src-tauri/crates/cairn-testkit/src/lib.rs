@@ -1,0 +1,1 @@
+//! For tests only: scripted model servers that refuse what real ones refuse, temporary workspaces, recorders.
