@@ -1,0 +1,1 @@
+//! The `ask_user` tool. SPEC T30.

@@ -1,0 +1,1 @@
+//! The `context_status` tool. SPEC T29.

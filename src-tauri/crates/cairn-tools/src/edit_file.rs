@@ -1,0 +1,1 @@
+//! The `edit_file` tool. SPEC T16.

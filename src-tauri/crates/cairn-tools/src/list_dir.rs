@@ -1,0 +1,1 @@
+//! The `list_dir` tool. SPEC T12.

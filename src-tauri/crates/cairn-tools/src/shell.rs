@@ -1,0 +1,1 @@
+//! The `shell` tool. SPEC T21.

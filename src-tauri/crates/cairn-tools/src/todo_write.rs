@@ -1,0 +1,1 @@
+//! The `todo_write` tool. SPEC T28.

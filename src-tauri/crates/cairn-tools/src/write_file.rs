@@ -1,0 +1,1 @@
+//! The `write_file` tool. SPEC T15.
