@@ -84,6 +84,11 @@ pub enum EventBody {
         /// The answers in the order of the questions; none when it was withdrawn.
         answers: Option<Vec<QuestionAnswer>>,
     },
+    /// Summary or usage of the running request moved, or a paused request goes on; replaces the former.
+    TurnUpdated {
+        /// The request as it is now.
+        turn: Turn,
+    },
     /// A request ended.
     TurnCompleted {
         /// The request with outcome and summary.

@@ -44,6 +44,10 @@ pub struct Item {
     pub at: UnixMillis,
     /// How far it is.
     pub state: ItemState,
+    /// The model step of its request that made it, from 1; none for what no model step made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub step: Option<u32>,
     /// What it is.
     pub body: ItemBody,
     /// Markdown of `body` as a typed tree; made by the host for windows, never stored.
