@@ -1,0 +1,26 @@
+/**
+ * The English message table: every word of the window in one place.
+ *
+ * A value is a text with `{name}` gaps, or one text per plural form of its gap `n`.
+ * Other languages are typed by this table, so a missing or misspelt key does not compile.
+ */
+import { approval, question } from './en/ask';
+import { composer, context, mode, queue } from './en/composer';
+import { common, kit, state } from './en/common';
+import { settings } from './en/settings';
+import { banner, start } from './en/start';
+
+export const en = {
+  ...common,
+  ...kit,
+  ...state,
+  ...approval,
+  ...question,
+  ...composer,
+  ...mode,
+  ...context,
+  ...queue,
+  ...settings,
+  ...start,
+  ...banner,
+} as const;
