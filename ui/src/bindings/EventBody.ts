@@ -77,9 +77,9 @@ turn: Turn, } | { "type": "turn_completed",
  */
 turn: Turn, } | { "type": "session_changed", 
 /**
- * The session as it is now.
+ * The session as it is now. On the wire `now`: `session` is the id beside it, and one object cannot hold both.
  */
-session: Session, } | { "type": "plan_changed", 
+now: Session, } | { "type": "plan_changed", 
 /**
  * All entries.
  */

@@ -96,7 +96,8 @@ pub enum EventBody {
     },
     /// Title, mode, profile, state or counts changed.
     SessionChanged {
-        /// The session as it is now.
+        /// The session as it is now. On the wire `now`: `session` is the id beside it, and one object cannot hold both.
+        #[serde(rename = "now")]
         session: Session,
     },
     /// The plan changed.
