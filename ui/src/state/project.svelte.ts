@@ -1,0 +1,176 @@
+// What a window shows around its sessions: the project, the list, the settings, and which session
+// is open. Knows nothing of components.
+import { type Backend, RequestFailed } from '../backend/backend';
+import type { ApiError, Event, ProjectView, SearchHit, Session, SessionId, SettingsView } from '../bindings';
+import { SessionState } from './session.svelte';
+
+/** Sessions asked for at once. */
+const PAGE = 100;
+
+/** What fills the middle of the window. */
+export type Place = 'session' | 'settings' | 'start';
+
+export class ProjectState {
+  project = $state.raw<ProjectView | null>(null);
+  settings = $state.raw<SettingsView | null>(null);
+  /** Newest first. */
+  sessions = $state.raw<readonly Session[]>([]);
+  more = $state(false);
+  loading = $state(true);
+  /** Also the archived ones are listed. */
+  archived = $state(false);
+  /** What kept the window from opening at all. */
+  problem = $state.raw<ApiError | null>(null);
+  current = $state.raw<SessionState | null>(null);
+  place = $state<Place>('session');
+
+  /** Sessions in which something waits for the person. */
+  readonly waiting = $derived(this.sessions.filter((s) => s.state === 'waiting').length);
+
+  readonly backend: Backend;
+  #opening: SessionId | null = null;
+  #early: Event[] = [];
+
+  constructor(backend: Backend) {
+    this.backend = backend;
+  }
+
+  /** Subscribes and loads what the first paint needs. Ends with a session open where there is one. */
+  async start(): Promise<void> {
+    this.backend.subscribe((event) => this.apply(event));
+    await this.load();
+  }
+
+  /** Asks for project, settings and list; also used by *Retry*. */
+  async load(): Promise<void> {
+    this.problem = null;
+    this.loading = true;
+    try {
+      const [project, settings, list] = await Promise.all([
+        this.backend.request('project/get', {}),
+        this.backend.request('settings/get', {}),
+        this.backend.request('session/list', { archived: this.archived, after: null, limit: PAGE }),
+      ]);
+      this.project = project;
+      this.settings = settings;
+      this.sessions = list.sessions;
+      this.more = list.more;
+      const first = list.sessions[0];
+      if (first && !this.current) await this.open(first.id);
+      this.place = !this.current && !project.has_model ? 'start' : 'session';
+    } catch (cause) {
+      this.problem = RequestFailed.from(cause);
+    } finally {
+      this.loading = false;
+    }
+  }
+
+  apply(event: Event): void {
+    // An opening session hears what happens between the question and its snapshot.
+    if (event.session === this.#opening) this.#early.push(event);
+    if (this.current?.id === event.session) this.current.apply(event);
+    if (event.type === 'session_changed') this.#put(event.now);
+  }
+
+  /** Opens a session in the middle; what was typed in the former one is kept. */
+  async open(id: SessionId): Promise<void> {
+    this.place = 'session';
+    if (this.current?.id === id) return;
+    if (this.current?.draftPending) void this.current.saveDraft();
+    this.#opening = id;
+    this.#early = [];
+    const snapshot = await this.backend.request('session/open', { session: id });
+    // Another click was faster.
+    if (this.#opening !== id) return;
+    const opened = new SessionState(this.backend, snapshot);
+    for (const event of this.#early) opened.apply(event);
+    this.#opening = null;
+    this.#early = [];
+    this.current = opened;
+    this.#put(snapshot.session);
+  }
+
+  async create(): Promise<void> {
+    const session = await this.backend.request('session/create', {});
+    this.#put(session);
+    await this.open(session.id);
+  }
+
+  async loadMore(): Promise<void> {
+    const last = this.sessions.at(-1);
+    if (!this.more || !last) return;
+    const list = await this.backend.request('session/list', {
+      archived: this.archived,
+      after: last.id,
+      limit: PAGE,
+    });
+    const known = new Set(this.sessions.map((s) => s.id));
+    this.sessions = [...this.sessions, ...list.sessions.filter((s) => !known.has(s.id))];
+    this.more = list.more;
+  }
+
+  async showArchived(archived: boolean): Promise<void> {
+    this.archived = archived;
+    const list = await this.backend.request('session/list', { archived, after: null, limit: PAGE });
+    this.sessions = list.sessions;
+    this.more = list.more;
+  }
+
+  async search(text: string): Promise<readonly SearchHit[]> {
+    return (await this.backend.request('session/search', { text })).hits;
+  }
+
+  async rename(id: SessionId, title: string): Promise<void> {
+    this.#took(await this.backend.request('session/rename', { session: id, title }));
+  }
+
+  async archive(id: SessionId, archived: boolean): Promise<void> {
+    this.#took(await this.backend.request('session/archive', { session: id, archived }));
+  }
+
+  /** Deletes a session; {@link undelete} puts it back until the program ends. */
+  async remove(id: SessionId): Promise<void> {
+    await this.backend.request('session/delete', { session: id });
+    const at = this.sessions.findIndex((s) => s.id === id);
+    this.sessions = this.sessions.filter((s) => s.id !== id);
+    if (this.current?.id !== id) return;
+    this.current = null;
+    const next = this.sessions[at] ?? this.sessions[at - 1];
+    if (next) await this.open(next.id);
+  }
+
+  async undelete(id: SessionId): Promise<void> {
+    this.#took(await this.backend.request('session/undelete', { session: id }));
+  }
+
+  /** Opens a link in the person's browser: the only way out of the page. */
+  async openLink(href: string): Promise<void> {
+    await this.backend.request('link/open', { href });
+  }
+
+  /** Takes settings that a method answered with. */
+  took(settings: SettingsView): void {
+    this.settings = settings;
+    const chosen = settings.default_profile !== null || settings.profiles.length > 0;
+    if (this.project && chosen !== this.project.has_model) {
+      this.project = { ...this.project, has_model: chosen };
+    }
+  }
+
+  #took(session: Session): void {
+    if (this.current?.id === session.id) this.current.changed(session);
+    this.#put(session);
+  }
+
+  #put(session: Session): void {
+    const rest = this.sessions.filter((s) => s.id !== session.id);
+    if (session.archived && !this.archived) {
+      this.sessions = rest;
+      return;
+    }
+    const at = rest.findIndex((s) => s.updated_at <= session.updated_at);
+    // Older than all that is loaded: it comes with its own page.
+    if (at < 0 && this.more) return;
+    this.sessions = at < 0 ? [...rest, session] : rest.toSpliced(at, 0, session);
+  }
+}
