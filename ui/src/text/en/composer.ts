@@ -13,11 +13,13 @@ export const composer = {
   'composer.uploading': 'Adding {name}…',
   'composer.remove_picture': 'Remove {name}',
   'composer.picture_failed': 'Could not add {name}: {why}',
-  'composer.not_a_picture': '{name} is no PNG, JPEG, GIF or WebP picture. Name other files by their path in the message.',
+  'composer.not_a_picture':
+    '{name} is no PNG, JPEG, GIF or WebP picture. Name other files by their path in the message.',
   'composer.picture_large': '{name} is larger than 20 MB. Make it smaller, then attach it again.',
   'composer.drop_here': 'Drop pictures to attach them',
   'composer.send_failed': 'The message was not sent: {why}',
-  'composer.too_long': 'The message is longer than 1,000,000 characters. Put the text in a file and name its path.',
+  'composer.too_long':
+    'The message is longer than 1,000,000 characters. Put the text in a file and name its path.',
   'composer.read_only': 'Another window runs this session; it is read-only here.',
   'composer.mode': 'Mode: {mode}',
   'composer.model': 'Model: {model}',

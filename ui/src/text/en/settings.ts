@@ -10,7 +10,8 @@ export const settings = {
   'settings.path': 'Everything here is kept in this file',
   'settings.copy_path': 'Copy path',
   'settings.broken_title': 'config.toml is broken',
-  'settings.broken_effect': 'Until it is mended no saved rule holds and everything asks. The file is left as it is.',
+  'settings.broken_effect':
+    'Until it is mended no saved rule holds and everything asks. The file is left as it is.',
   'settings.origin.default': 'built in',
   'settings.origin.user': 'from config.toml',
   'settings.origin.project': 'from the project’s .cairn/config.toml',
@@ -30,7 +31,8 @@ export const settings = {
   'settings.edit_model': 'Edit {name}',
   'settings.delete_model': 'Delete {name}',
   'settings.delete_title': 'Delete the model “{name}”?',
-  'settings.delete_body': 'Sessions that use it keep their history and need another model to go on. Its stored key is forgotten too.',
+  'settings.delete_body':
+    'Sessions that use it keep their history and need another model to go on. Its stored key is forgotten too.',
   'settings.found': 'Found on this machine',
   'settings.look_again': 'Look again',
   'settings.looking': 'Looking for model servers…',

@@ -15,7 +15,8 @@ export const start = {
   'start.calls_not': 'no tool calls: it cannot work on files',
   'start.more_models': { one: '{n} more model', other: '{n} more models' },
   'start.keys': 'Keys',
-  'start.keys_mean': 'API keys live in your system’s keychain, never in a file of the project, a log or an export. A model on this machine needs none.',
+  'start.keys_mean':
+    'API keys live in your system’s keychain, never in a file of the project, a log or an export. A model on this machine needs none.',
   'start.use': 'Start with {model}',
   'start.other': 'Use another model…',
   'start.skip': 'Skip for now',
@@ -35,10 +36,12 @@ export const start = {
   'start.server_empty_means': 'Load a model there, then look again.',
   'start.copy_command': 'Copy command',
   'start.empty_folder': 'This folder is empty',
-  'start.empty_folder_means': 'Ask for something new, and it starts here. Nothing is written before you allow it.',
+  'start.empty_folder_means':
+    'Ask for something new, and it starts here. Nothing is written before you allow it.',
   'start.open_other': 'To work on an existing project, start Cairn with its folder.',
   'start.no_sessions': 'What shall we do in {project}?',
-  'start.no_sessions_means': 'It reads freely inside this folder and asks before it changes or runs anything.',
+  'start.no_sessions_means':
+    'It reads freely inside this folder and asks before it changes or runs anything.',
   'start.prompts': 'Ideas to begin with',
 } as const;
 
@@ -82,7 +85,11 @@ export const banner = {
   'banner.crash_title': 'Cairn ended while a request was running',
   'banner.crash_lead': 'Nothing that was shown is lost. This was interrupted and did not finish:',
   'banner.crash_nothing': 'Nothing that was shown is lost, and no call was under way.',
-  'banner.crash_waiting': { one: '{n} card waits again and needs a new click.', other: '{n} cards wait again and need new clicks.' },
+  'banner.crash_waiting': {
+    one: '{n} card waits again and needs a new click.',
+    other: '{n} cards wait again and need new clicks.',
+  },
   'banner.paused_title': { one: 'Paused after {n} step', other: 'Paused after {n} steps' },
-  'banner.paused_means': 'A request may take that many steps before it asks. Look at what was done, then go on.',
+  'banner.paused_means':
+    'A request may take that many steps before it asks. Look at what was done, then go on.',
 } as const;
