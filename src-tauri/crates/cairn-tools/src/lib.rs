@@ -11,6 +11,7 @@ pub mod grep;
 pub mod list_dir;
 pub mod picture;
 pub mod place;
+mod prepared;
 pub mod read_file;
 pub mod shell;
 pub mod todo_write;
