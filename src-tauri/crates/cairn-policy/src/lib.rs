@@ -2,6 +2,18 @@
 //!
 //! Owns: the judgement. Must never know: how anything is done, or who asks. No input or output.
 
+mod decide;
 mod effect;
+mod line;
+mod path;
+mod rule;
+mod show;
 
+pub use decide::{Approve, Asked, Decision, Edits, Policy, Presence, Sandbox, decide};
 pub use effect::*;
+pub use path::{Places, is_credential, runs_later};
+pub use rule::{
+    ExactLine, Granted, HostName, LeadingWords, MAX_RULE_BYTES, PathGlob, Rule, RuleError, RuleList,
+    RuleOrigin, RuleSet, ServerTool,
+};
+pub use show::{Show, has_hidden, is_unseen, show, show_path, shown_text};

@@ -1,0 +1,123 @@
+//! The one decision: what a call's effects mean under the mode, the rules and who is there. Pure.
+//!
+//! Owns: the order of things (deny wins over ask, ask over allow; what cannot be judged asks). Must never know: how a
+//! card looks or how anything is done.
+
+mod judge;
+
+use cairn_protocol::{Decided, Mode, RuleOffer};
+
+use crate::{Effect, Places, RuleSet};
+
+/// Everything that decides, but the call itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// The folders.
+    pub places: Places,
+    /// The session's mode.
+    pub mode: Mode,
+    /// The rules that hold.
+    pub rules: RuleSet,
+    /// Whether the person accepted edits until this request ends.
+    pub edits: Edits,
+    /// Who can be asked.
+    pub presence: Presence,
+    /// What holds commands in.
+    pub sandbox: Sandbox,
+}
+
+/// Whether edits inside the project pass until the request ends. SPEC P4.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Edits {
+    /// As the mode says.
+    #[default]
+    AsMode,
+    /// The person clicked *Accept edits for this request*.
+    Accepted,
+}
+
+/// Who can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// A person, by a card.
+    Person,
+    /// Nobody: what would ask is denied unless the flag covers it. SPEC A2.
+    Headless {
+        /// `--approve`.
+        approve: Approve,
+    },
+}
+
+/// What `--approve` covers. Never credentials, protected files, writes outside, destructive git, our own programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Approve {
+    /// Nothing.
+    #[default]
+    None,
+    /// File changes inside the project.
+    Edits,
+    /// Those, and commands.
+    All,
+}
+
+/// What holds commands in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sandbox {
+    /// Nothing does: in `auto` every command asks, and no command card has a filled button. SPEC P8, P10.
+    #[default]
+    NotEnforced,
+}
+
+/// What was decided about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It runs.
+    Allow {
+        /// What let it. Of several effects the one that says most.
+        by: Decided,
+    },
+    /// The person is asked.
+    Ask(Asked),
+    /// It does not run.
+    Deny {
+        /// A sentence for the person and the model: why not, and what can be done.
+        why: String,
+        /// What forbade it.
+        by: Decided,
+    },
+}
+
+/// What a card says and offers. All texts are as they are: put them through `show` before they are drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Why it asks, in plain sentences, none twice.
+    pub why: Vec<String>,
+    /// Rules that *Always allow…* may save; empty when it must not be offered.
+    pub offers: Vec<RuleOffer>,
+    /// Whether *Accept edits for this request* is offered.
+    pub offers_accept_edits: bool,
+    /// What would be lost for good.
+    pub loss: Option<String>,
+    /// Whether *Allow once* may be the filled button: not for what is outside, unsandboxed, destructive, protected or
+    /// a credential.
+    pub filled: bool,
+}
+
+/// Decides about a call by all that it would do.
+///
+/// Deny wins over ask, ask over allow. A call that declares nothing cannot be judged and asks; one that touches only
+/// the agent's own things declares [`Effect::Own`].
+pub fn decide(policy: &Policy, effects: &[Effect]) -> Decision {
+    let verdicts: Vec<judge::Verdict> = if effects.is_empty() {
+        vec![judge::unknown()]
+    } else {
+        effects
+            .iter()
+            .map(|effect| judge::judge(policy, effect))
+            .collect()
+    };
+    judge::combine(policy, verdicts)
+}
+
+#[cfg(test)]
+mod tests;
