@@ -1,0 +1,171 @@
+//! Pages of files too large to hold: lines are counted up to the first wanted one and read no further than the last.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+
+use sha2::{Digest as _, Sha256};
+
+use super::{Fill, LINE_WIDTH, Lines, Page, PageRequest, Stamp, Total, text_encoding};
+use crate::coverage::{ContentId, Part};
+use crate::encoding::{self, Encoding, SAMPLE};
+use crate::{hash, lines};
+
+/// Bytes of a line that are kept: enough for the characters shown, whatever they are.
+const KEEP: usize = (LINE_WIDTH + 1) * 4;
+/// Bytes read at once.
+const BUFFER: usize = 128 * 1024;
+
+/// A line that was read: what was kept of it, and how long it was with its end.
+struct Line {
+    kept: Vec<u8>,
+    bytes: u64,
+    ended: bool,
+}
+
+/// Reads a page of a file above the limit.
+pub(super) fn page(file: File, stamp: Stamp, request: &PageRequest) -> io::Result<Lines> {
+    let mut reader = BufReader::with_capacity(BUFFER, file);
+    let sample = reader.fill_buf()?;
+    let sample = sample.get(..SAMPLE).unwrap_or(sample);
+    let Some((encoding, bom)) = text_encoding(sample) else {
+        return Ok(Lines::Binary { bytes: stamp.size });
+    };
+    reader.consume(bom);
+    let mut offset = bom as u64;
+    let mut fill = Fill::new(request);
+    for _ in 1..fill.first {
+        match skip_line(&mut reader, encoding)? {
+            0 => break,
+            bytes => offset += bytes,
+        }
+    }
+    let start = offset;
+    let mut hasher = Sha256::new();
+    while fill.lines.len() as u64 != request.count {
+        // Hashed only once it is known to be part of the page.
+        let before = hasher.clone();
+        let line = take_line(&mut reader, encoding, &mut hasher)?;
+        if line.bytes == 0 {
+            break;
+        }
+        let (text, hidden) = show(encoding, &line);
+        if !fill.add(text, hidden) {
+            hasher = before;
+            break;
+        }
+        offset += line.bytes;
+    }
+    let file = reader.into_inner();
+    let after = Stamp::of(&rustix::fs::fstat(&file)?);
+    let part = Part {
+        start,
+        end: offset,
+        hash: hash::hex(&hasher.finalize()),
+    };
+    let next = fill.next;
+    Ok(Lines::Text(Page {
+        encoding,
+        marked: bom > 0,
+        lines: fill.lines,
+        total: Total::Bytes(stamp.size),
+        next: (offset < stamp.size).then_some(next),
+        content: (after == stamp).then(|| ContentId::Parts {
+            stamp,
+            parts: vec![part],
+        }),
+    }))
+}
+
+fn show(encoding: Encoding, line: &Line) -> (String, u64) {
+    let (text, _) = encoding::decode_as(encoding, &line.kept);
+    // A NUL in the middle of a file that began as text would not survive the way to the model.
+    let text = text.replace('\0', "\u{2400}");
+    let text = if line.ended {
+        lines::without_end(&text)
+    } else {
+        text.as_str()
+    };
+    let shown: String = text.chars().take(LINE_WIDTH).collect();
+    let cut = line.bytes > KEEP as u64 || text.chars().nth(LINE_WIDTH).is_some();
+    let shown_bytes = encoding::encode(encoding, &shown).map_or(shown.len(), |bytes| bytes.len()) as u64;
+    let hidden = if cut {
+        line.bytes.saturating_sub(shown_bytes).max(1)
+    } else {
+        0
+    };
+    (shown, hidden)
+}
+
+/// Skips one line; the number of its bytes, 0 at the end.
+fn skip_line(reader: &mut impl BufRead, encoding: Encoding) -> io::Result<u64> {
+    if encoding.unit() == 1 {
+        return Ok(reader.skip_until(b'\n')? as u64);
+    }
+    Ok(each_chunk(reader, encoding, |_| {})?.0)
+}
+
+fn take_line(reader: &mut impl BufRead, encoding: Encoding, hasher: &mut Sha256) -> io::Result<Line> {
+    let mut kept = Vec::new();
+    let (bytes, ended) = each_chunk(reader, encoding, |chunk| {
+        hasher.update(chunk);
+        let room = KEEP.saturating_sub(kept.len());
+        kept.extend_from_slice(chunk.get(..room).unwrap_or(chunk));
+    })?;
+    Ok(Line {
+        ended: ended && bytes <= KEEP as u64,
+        kept,
+        bytes,
+    })
+}
+
+/// Gives the bytes of one line, its end included, piece by piece; how many, and whether it had an end.
+fn each_chunk(
+    reader: &mut impl BufRead,
+    encoding: Encoding,
+    mut take: impl FnMut(&[u8]),
+) -> io::Result<(u64, bool)> {
+    let mut done = 0_u64;
+    // The byte before, for units of two bytes that lie across two pieces.
+    let mut last = None;
+    loop {
+        let buffer = match reader.fill_buf() {
+            Ok(buffer) => buffer,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if buffer.is_empty() {
+            return Ok((done, false));
+        }
+        let end = line_end(buffer, encoding, done, last);
+        let chunk = end.and_then(|end| buffer.get(..end)).unwrap_or(buffer);
+        take(chunk);
+        last = chunk.last().copied();
+        let length = chunk.len();
+        done += length as u64;
+        reader.consume(length);
+        if end.is_some() {
+            return Ok((done, true));
+        }
+    }
+}
+
+/// Where the line that `buffer` goes on with ends in it, its end included. `before` is the number of its bytes so far.
+fn line_end(buffer: &[u8], encoding: Encoding, before: u64, last: Option<u8>) -> Option<usize> {
+    let (first, second) = match encoding {
+        Encoding::Utf8 | Encoding::Legacy => {
+            return buffer.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+        }
+        Encoding::Utf16Le => (b'\n', 0),
+        Encoding::Utf16Be => (0, b'\n'),
+    };
+    let odd = before % 2 == 1;
+    if odd && last == Some(first) && buffer.first() == Some(&second) {
+        return Some(1);
+    }
+    let from = usize::from(odd);
+    let units = buffer.get(from..)?.as_chunks::<2>().0;
+    units
+        .iter()
+        .position(|unit| *unit == [first, second])
+        .map(|at| from + at * 2 + 2)
+}
