@@ -1,1 +1,125 @@
-//! Where a path lies and what care it needs: from the text a model wrote to effects the gate understands. SPEC T6.
+//! Where a path lies and what is known of it: from the text a model wrote to effects the gate understands. SPEC T6.
+//!
+//! Owns: what all tools of one session share about files. Must never know: what the gate makes of an effect.
+
+use std::collections::HashSet;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+
+use cairn_agent::tool::ToolError;
+use cairn_files::coverage::Coverage;
+use cairn_files::{FileError, Resolved, Root};
+use cairn_policy::{Effect, Places};
+use ignore::WalkBuilder;
+
+/// Names remembered before the first command of a session; a larger project is remembered in part.
+const NAMES_KEPT: usize = 300_000;
+
+/// The project as the tools of one session share it.
+#[derive(Debug)]
+pub struct Workspace {
+    root: Arc<Root>,
+    places: Places,
+    coverage: Mutex<Coverage>,
+    existed: Mutex<HashSet<u64>>,
+    names: Once,
+}
+
+impl Workspace {
+    /// The project with nothing seen of it yet. `own` are Cairn's own folders, real paths.
+    pub fn new(root: Arc<Root>, own: Vec<PathBuf>) -> Self {
+        let home = root.home().and_then(|home| home.canonicalize().ok());
+        let places = Places { root: root.path().to_owned(), home, own };
+        Self {
+            root,
+            places,
+            coverage: Mutex::default(),
+            existed: Mutex::default(),
+            names: Once::new(),
+        }
+    }
+
+    /// The same with what an earlier run of the session had seen.
+    #[must_use]
+    pub fn with_coverage(mut self, coverage: Coverage) -> Self {
+        self.coverage = Mutex::new(coverage);
+        self
+    }
+
+    /// The project folder.
+    pub fn root(&self) -> &Arc<Root> {
+        &self.root
+    }
+
+    /// What paths are judged against.
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// What the session has seen. Held only for a moment, never while a file is read or written.
+    pub fn coverage(&self) -> MutexGuard<'_, Coverage> {
+        // A panic elsewhere leaves at most a file too few in it.
+        self.coverage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where a path that the model wrote leads; the error names the project folder.
+    pub fn resolve(&self, text: &str) -> Result<Resolved, ToolError> {
+        let found = self.root.resolve(text).map_err(|error| self.explain(&error))?;
+        if found.kind != cairn_files::Kind::Missing {
+            self.note_existing(&found.real);
+        }
+        Ok(found)
+    }
+
+    /// An error about a file as the model is told it: with the folder that paths are relative to, where that helps.
+    pub fn explain(&self, error: &FileError) -> ToolError {
+        match error {
+            FileError::Missing(_) | FileError::NotAFolder(_) => ToolError::new(format!(
+                "{error}. Paths are relative to the project folder {}",
+                cairn_files::name::to_text(self.root.path().as_os_str())
+            )),
+            _ => ToolError::new(error.to_string()),
+        }
+    }
+
+    /// The effect of reading that file's content or searching that folder.
+    pub fn reads(&self, real: &Path) -> Effect {
+        self.places.read(real)
+    }
+
+    /// The effect of writing that file; `links` is its number of hard links, 0 for one that is not there.
+    pub fn writes(&self, real: &Path, links: u64) -> Effect {
+        self.places.write(real, links)
+    }
+
+    /// Remembers that something is there, so that it does not count as new once it has vanished.
+    pub fn note_existing(&self, real: &Path) {
+        self.existed.lock().unwrap_or_else(PoisonError::into_inner).insert(name_hash(real));
+    }
+
+    /// Whether something was there at any time the session looked. SPEC T15.
+    pub fn has_existed(&self, real: &Path) -> bool {
+        self.existed.lock().unwrap_or_else(PoisonError::into_inner).contains(&name_hash(real))
+    }
+
+    /// Remembers every file of the project that is not ignored. To be called on a blocking thread before the first
+    /// command runs: only commands can make files vanish behind the tools' backs. Later calls do nothing.
+    pub fn note_names_before_command(&self) {
+        self.names.call_once(|| {
+            let walk = WalkBuilder::new(self.root.path()).hidden(false).follow_links(false).build();
+            let mut existed = self.existed.lock().unwrap_or_else(PoisonError::into_inner);
+            for entry in walk.filter_map(Result::ok).take(NAMES_KEPT) {
+                existed.insert(name_hash(entry.path()));
+            }
+        });
+    }
+}
+
+/// Eight bytes instead of a path; two paths with the same ones are told as known, which only asks for care.
+fn name_hash(path: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    path.hash(&mut hasher);
+    hasher.finish()
+}
