@@ -7,6 +7,7 @@
 import { approval, question } from './en/ask';
 import { composer, context, mode, queue } from './en/composer';
 import { common, kit, state } from './en/common';
+import { activity, blocks, changes, outcome, plan, shell, sidebar, trail, transcript } from './en/page';
 import { settings } from './en/settings';
 import { banner, start } from './en/start';
 
@@ -23,4 +24,13 @@ export const en = {
   ...settings,
   ...start,
   ...banner,
+  ...shell,
+  ...sidebar,
+  ...transcript,
+  ...outcome,
+  ...activity,
+  ...blocks,
+  ...trail,
+  ...plan,
+  ...changes,
 } as const;
