@@ -98,6 +98,7 @@ export const outcome = {
   'outcome.failed_calls': { one: '{n} failed', other: '{n} failed' },
   'outcome.skipped_calls': { one: '{n} skipped', other: '{n} skipped' },
   'outcome.denied_calls': { one: '{n} denied', other: '{n} denied' },
+  'outcome.tokens': '{read} tokens read, {written} written',
   'outcome.nothing_changed': 'nothing changed',
   'outcome.retry': 'Retry',
   'outcome.continue': 'Continue',

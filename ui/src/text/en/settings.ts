@@ -87,7 +87,6 @@ export const settings = {
   'settings.test_ok': '{model} answered after {ms} ms',
   'settings.test_unknown': 'The server answered after {ms} ms, but does not list {model}.',
   'settings.test_failed': 'The test failed: {why}',
-  'settings.test_with_stored_key': 'Save first, so that the test can use the new key.',
   'settings.ability.window': '{n} tokens',
   'settings.ability.window_unknown': 'window not told',
   'settings.ability.tools': 'calls tools',
