@@ -2,7 +2,18 @@
 //!
 //! Owns: what happens next. Must never know: disks, networks, windows. Only [`driver`] awaits anything.
 
+pub mod arguments;
+pub mod budget;
+pub mod driver;
+pub mod effect;
+pub mod history;
+pub mod log;
+pub mod meter;
 pub mod model;
+pub mod prompt;
+pub mod repeat;
+pub mod retry;
 pub mod store;
 pub mod tool;
+pub mod turn;
 pub mod world;

@@ -1,0 +1,450 @@
+//! The driver: one task per open session that performs what the turn machine wants.
+//!
+//! Owns: awaiting. Must never know: what happens next (the machine knows), or where anything is stored.
+//! Every event is stored before it is shown; every call is stored before it runs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cairn_policy::Policy;
+use cairn_protocol::{
+    ApiError, ApprovalAnswer, ApprovalId, CallId, Delta, ErrorCode, Event, EventBody, ItemBody, ItemId, Notice,
+    NoticeLevel, QuestionAnswer, QuestionId, SessionSnapshot, WIRE_VERSION,
+};
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::effect::{Effect, Input, Moment, ToolFacts};
+use crate::log::SessionLog;
+use crate::model::{Model, ModelError, ModelEvent};
+use crate::prompt::SurroundingsSource;
+use crate::store::{Durability, EventStore, Journal, StoreError};
+use crate::tool::{Prepared, Tool, ToolSpec};
+use crate::turn::{Limits, TurnMachine};
+use crate::world::World;
+
+mod calls;
+mod handle;
+mod request;
+
+pub use handle::SessionHandle;
+
+/// Text that streams in is shown at most this often; what comes first is shown at once.
+const TEXT_EVERY: Duration = Duration::from_millis(30);
+
+/// Everything a session needs from outside.
+#[derive(Clone)]
+pub struct Surface {
+    /// Time and fresh names.
+    pub world: Arc<dyn World>,
+    /// Keeps events.
+    pub store: Arc<dyn EventStore>,
+    /// Keeps blobs, outputs and before-images.
+    pub journal: Arc<dyn Journal>,
+    /// Tells what is true of machine and project.
+    pub surroundings: Arc<dyn SurroundingsSource>,
+    /// Tools in the order the model sees them.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Takes stored and transient events. Must not block.
+    pub sink: Arc<dyn EventSink>,
+}
+
+/// Takes events of one session, in order, after they were stored.
+pub trait EventSink: Send + Sync {
+    /// One event.
+    fn event(&self, event: &Event);
+
+    /// Rules that the person granted for the project.
+    fn save_rules(&self, rules: &[String]);
+}
+
+/// What a handle asks of the driver.
+enum Command {
+    Step(Input),
+    Approve { approval: ApprovalId, digest: String, answer: ApprovalAnswer, done: oneshot::Sender<Result<(), ApiError>> },
+    Answer { question: QuestionId, answers: Vec<QuestionAnswer>, done: oneshot::Sender<Result<(), ApiError>> },
+    UseModel { profile: String, model: Arc<dyn Model> },
+    ChangePolicy(Box<dyn FnOnce(&mut Policy) + Send>),
+    Draft(String),
+    Snapshot(oneshot::Sender<SessionSnapshot>),
+    Close(oneshot::Sender<()>),
+}
+
+/// What a task of the driver brings back.
+enum Brought {
+    Prepared { call: CallId, prepared: Result<Box<Prepared>, String> },
+    Finished { call: CallId, outcome: Box<crate::tool::ToolOutcome> },
+}
+
+struct Driver {
+    surface: Surface,
+    specs: Arc<[ToolSpec]>,
+    machine: TurnMachine,
+    model: Option<Arc<dyn Model>>,
+    stream: Option<BoxStream<'static, Result<ModelEvent, ModelError>>>,
+    prepared: HashMap<CallId, Prepared>,
+    budgets: HashMap<CallId, usize>,
+    cancel: CancellationToken,
+    tasks: JoinSet<Brought>,
+    progress: (mpsc::Sender<(ItemId, u64, String)>, mpsc::Receiver<(ItemId, u64, String)>),
+    wake: Option<Instant>,
+    held: Option<Held>,
+    last_text: Option<Instant>,
+    closing: Option<oneshot::Sender<()>>,
+    broken: Option<StoreError>,
+}
+
+/// Streamed text that waits for its turn to be shown.
+struct Held {
+    thinking: bool,
+    text: String,
+    due: Instant,
+}
+
+/// Starts the driver of a session. The task ends when the session is closed or its storage fails.
+pub fn open(log: SessionLog, policy: Policy, limits: Limits, surface: Surface) -> SessionHandle {
+    let (sender, receiver) = mpsc::channel(64);
+    let specs: Arc<[ToolSpec]> = surface.tools.iter().map(|tool| tool.spec().clone()).collect();
+    let facts = specs.iter().map(|spec| ToolFacts { name: spec.name.clone(), class: spec.class }).collect();
+    let machine = TurnMachine::new(log, policy, limits, facts);
+    let driver = Driver {
+        specs,
+        machine,
+        model: None,
+        stream: None,
+        prepared: HashMap::new(),
+        budgets: HashMap::new(),
+        cancel: CancellationToken::new(),
+        tasks: JoinSet::new(),
+        progress: mpsc::channel(256),
+        wake: None,
+        held: None,
+        last_text: None,
+        closing: None,
+        broken: None,
+        surface,
+    };
+    tokio::spawn(driver.run(receiver));
+    SessionHandle::new(sender)
+}
+
+/// One thing that happened outside.
+enum Happened {
+    Command(Option<Command>),
+    Brought(Brought),
+    Said(Option<Result<ModelEvent, ModelError>>),
+    Progress(ItemId, u64, String),
+    TextDue,
+    Woke,
+}
+
+impl Driver {
+    async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+        loop {
+            let happened = self.next(&mut commands).await;
+            match happened {
+                Happened::Command(None) if !self.machine.is_busy() => break,
+                Happened::Command(None) => self.feed(Input::Stop).await,
+                Happened::Command(Some(command)) => self.obey(command).await,
+                Happened::Brought(brought) => self.take(brought).await,
+                Happened::Said(said) => self.hear(said).await,
+                Happened::Progress(item, offset, text) => {
+                    let delta = Delta::Output { offset, text };
+                    self.show(EventBody::ItemDelta { item, delta });
+                }
+                Happened::TextDue => self.release_text().await,
+                Happened::Woke => {
+                    self.wake = None;
+                    self.feed(Input::Woke).await;
+                }
+            }
+            if self.broken.is_some() {
+                self.give_up();
+                break;
+            }
+            if !self.machine.is_busy()
+                && let Some(done) = self.closing.take()
+            {
+                // Nobody waits for the answer when the program is already going.
+                done.send(()).unwrap_or_default();
+                break;
+            }
+        }
+        self.cancel.cancel();
+    }
+
+    async fn next(&mut self, commands: &mut mpsc::Receiver<Command>) -> Happened {
+        let stream = &mut self.stream;
+        let said = async {
+            match stream {
+                Some(stream) => stream.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        let at = |when: Option<Instant>| async move {
+            match when {
+                Some(when) => tokio::time::sleep_until(when).await,
+                None => std::future::pending().await,
+            }
+        };
+        let due = self.held.as_ref().map(|held| held.due);
+        tokio::select! {
+            biased;
+            command = commands.recv() => Happened::Command(command),
+            Some(progress) = self.progress.1.recv() => Happened::Progress(progress.0, progress.1, progress.2),
+            Some(brought) = self.tasks.join_next(), if !self.tasks.is_empty() => match brought {
+                Ok(brought) => Happened::Brought(brought),
+                // Tasks catch their own panics; one that is gone was cancelled with the session.
+                Err(_) => Happened::TextDue,
+            },
+            said = said => Happened::Said(said),
+            () = at(due) => Happened::TextDue,
+            () = at(self.wake) => Happened::Woke,
+        }
+    }
+
+    async fn obey(&mut self, command: Command) {
+        match command {
+            Command::Step(input) => {
+                self.release_text().await;
+                self.feed(input).await;
+            }
+            Command::Approve { approval, digest, answer, done } => {
+                let checked = self.machine.check_answer(&approval, &digest, &answer);
+                let fine = checked.is_ok();
+                done.send(checked).unwrap_or_default();
+                if fine {
+                    self.feed(Input::AnswerApproval { approval, answer }).await;
+                }
+            }
+            Command::Answer { question, answers, done } => {
+                let checked = self.machine.check_answers(&question, &answers);
+                let fine = checked.is_ok();
+                done.send(checked).unwrap_or_default();
+                if fine {
+                    self.feed(Input::AnswerQuestion { question, answers }).await;
+                }
+            }
+            Command::UseModel { profile, model } => {
+                let info = model.info().clone();
+                self.model = Some(model);
+                self.feed(Input::SetModel { profile, info }).await;
+            }
+            Command::ChangePolicy(change) => change(self.machine.policy_mut()),
+            Command::Draft(text) => self.machine.log_mut().draft = text,
+            Command::Snapshot(done) => {
+                self.release_text().await;
+                let snapshot = self.machine.log().snapshot(self.machine.meter(), self.machine.activity().clone());
+                done.send(snapshot).unwrap_or_default();
+            }
+            Command::Close(done) => {
+                self.closing = Some(done);
+                if self.machine.is_busy() && !self.waits_for_person() {
+                    self.feed(Input::Stop).await;
+                } else if self.machine.is_busy() {
+                    // A card that waits stays waiting: it is shown again at the next start. SPEC S2.
+                    if let Some(done) = self.closing.take() {
+                        done.send(()).unwrap_or_default();
+                    }
+                }
+            }
+        }
+    }
+
+    fn waits_for_person(&self) -> bool {
+        matches!(self.machine.activity(), cairn_protocol::Activity::WaitingForYou)
+    }
+
+    async fn hear(&mut self, said: Option<Result<ModelEvent, ModelError>>) {
+        match said {
+            Some(Ok(ModelEvent::Text(text))) => self.hold(false, text).await,
+            Some(Ok(ModelEvent::Thinking(text))) => self.hold(true, text).await,
+            Some(Ok(event)) => {
+                self.release_text().await;
+                let over = matches!(event, ModelEvent::Finished(_));
+                if over {
+                    self.stream = None;
+                }
+                self.feed(Input::Model(event)).await;
+            }
+            Some(Err(error)) => {
+                self.stream = None;
+                self.release_text().await;
+                self.feed(Input::ModelFailed(error)).await;
+            }
+            None => {
+                self.stream = None;
+                self.release_text().await;
+                self.feed(Input::Model(ModelEvent::Finished(crate::model::FinishReason::Unknown))).await;
+            }
+        }
+    }
+
+    /// Shows text at once after a pause, and joins what follows quickly.
+    async fn hold(&mut self, thinking: bool, text: String) {
+        if self.held.as_ref().is_some_and(|held| held.thinking != thinking) {
+            self.release_text().await;
+        }
+        let now = Instant::now();
+        let due = self.last_text.map_or(now, |last| last + TEXT_EVERY);
+        match &mut self.held {
+            Some(held) => held.text.push_str(&text),
+            None => self.held = Some(Held { thinking, text, due }),
+        }
+        if due <= now {
+            self.release_text().await;
+        }
+    }
+
+    async fn release_text(&mut self) {
+        let Some(held) = self.held.take() else { return };
+        self.last_text = Some(Instant::now());
+        let event = if held.thinking { ModelEvent::Thinking(held.text) } else { ModelEvent::Text(held.text) };
+        self.feed(Input::Model(event)).await;
+    }
+
+    /// Tells the machine and performs what it wants, and what follows from that at once.
+    async fn feed(&mut self, input: Input) {
+        let mut next = Some(input);
+        while let Some(input) = next.take() {
+            let moment = Moment { now: self.surface.world.now(), chance: self.surface.world.chance() };
+            let effects = self.machine.step(moment, input);
+            match self.perform(effects).await {
+                Ok(follows) => next = follows,
+                Err(error) => self.broken = Some(error),
+            }
+        }
+    }
+
+    async fn perform(&mut self, effects: Vec<Effect>) -> Result<Option<Input>, StoreError> {
+        let mut follows = None;
+        let mut batch = Batch::default();
+        for effect in effects {
+            match effect {
+                Effect::Record(body, durability) => batch.record(self.event(*body), durability),
+                Effect::Show(body) => batch.events.push(self.event(*body)),
+                other => {
+                    self.commit(&mut batch).await?;
+                    if let Some(input) = self.perform_one(other).await? {
+                        follows = Some(input);
+                    }
+                }
+            }
+        }
+        self.commit(&mut batch).await?;
+        Ok(follows)
+    }
+
+    async fn perform_one(&mut self, effect: Effect) -> Result<Option<Input>, StoreError> {
+        match effect {
+            Effect::Record(..) | Effect::Show(_) => {}
+            Effect::Grow { item, offset, text } => {
+                let session = self.machine.log().session.id.clone();
+                self.surface.store.append_text(session, item.clone(), offset, text.clone()).await?;
+                self.show(EventBody::ItemDelta { item, delta: Delta::Text { offset, text } });
+            }
+            Effect::AskModel => return Ok(self.ask_model().await),
+            Effect::DropModel => {
+                self.stream = None;
+                self.held = None;
+            }
+            Effect::WakeAt(at) => {
+                let wait = u64::try_from(at - self.surface.world.now()).unwrap_or(0);
+                self.wake = Some(Instant::now() + Duration::from_millis(wait));
+            }
+            Effect::Prepare { call, name, arguments, budget } => self.prepare(call, &name, arguments, budget),
+            Effect::Execute { call, limit } => self.execute(call, limit),
+            Effect::Forget { call } => {
+                self.prepared.remove(&call);
+                self.budgets.remove(&call);
+            }
+            Effect::CancelCalls => {
+                self.cancel.cancel();
+                self.cancel = CancellationToken::new();
+            }
+            Effect::SaveRules(rules) => self.surface.sink.save_rules(&rules),
+            Effect::StartNext => {
+                return Ok(Some(Input::NextFromQueue { turn: self.surface.world.fresh_id().into() }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn event(&mut self, body: EventBody) -> Event {
+        let stored = body.is_stored();
+        let log = self.machine.log_mut();
+        if stored {
+            log.last_seq += 1;
+        }
+        let (seq, session) = (log.last_seq, log.session.id.clone());
+        Event { v: WIRE_VERSION, seq, session, at: self.surface.world.now(), body }
+    }
+
+    fn show(&mut self, body: EventBody) {
+        let event = self.event(body);
+        self.surface.sink.event(&event);
+    }
+
+    async fn commit(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
+        let Batch { events, durability } = std::mem::take(batch);
+        let stored: Vec<_> = events.iter().filter(|event| event.body.is_stored()).cloned().collect();
+        if !stored.is_empty() {
+            self.surface.store.append(stored, durability).await?;
+        }
+        for event in &events {
+            self.surface.sink.event(event);
+        }
+        Ok(())
+    }
+
+    /// Storage failed: nothing more may happen that could not be kept. The person is told; what is on disk stays.
+    fn give_up(&mut self) {
+        self.stream = None;
+        self.cancel.cancel();
+        let Some(error) = self.broken.clone() else { return };
+        let notice = Notice { level: NoticeLevel::Error, code: "storage_failed".to_owned(), text: error.to_string() };
+        self.show(EventBody::ActivityChanged { activity: cairn_protocol::Activity::Idle });
+        self.show(EventBody::Notice { notice });
+    }
+
+    fn item_of(&self, call: &CallId) -> Option<ItemId> {
+        let of = |item: &&cairn_protocol::Item| matches!(&item.body, ItemBody::Tool(tool) if tool.call == *call);
+        self.machine.log().items().iter().rev().find(of).map(|item| item.id.clone())
+    }
+}
+
+struct Batch {
+    events: Vec<Event>,
+    durability: Durability,
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self { events: Vec::new(), durability: Durability::Committed }
+    }
+}
+
+impl Batch {
+    fn record(&mut self, event: Event, durability: Durability) {
+        if durability == Durability::Synced {
+            self.durability = Durability::Synced;
+        }
+        self.events.push(event);
+    }
+}
+
+/// What a storage failure is called on the wire.
+pub fn storage_error(error: &StoreError) -> ApiError {
+    let code = match error {
+        StoreError::Full(_) => ErrorCode::DiskFull,
+        StoreError::Held { .. } => ErrorCode::Busy,
+        StoreError::Missing(_) => ErrorCode::NotFound,
+        StoreError::NotWritable(_) | StoreError::Database(_) => ErrorCode::Storage,
+    };
+    ApiError::new(code, error.to_string())
+}

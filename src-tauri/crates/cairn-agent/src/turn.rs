@@ -1,0 +1,462 @@
+//! The turn: a pure state machine. `(state, input) → effects`; no clock, no chance, no disk, no network.
+//!
+//! Owns: the order of things within a request. Must never know: how anything is done. Inputs carry the time; ids are
+//! made from the request's own id and a counter, so the same inputs always give the same events.
+
+use cairn_policy::{Edits, Policy};
+use cairn_protocol::{
+    Activity, ApiError, ApprovalId, ApprovalResolution, Attachment, CallId, ErrorCode, EventBody, Item, ItemBody,
+    ItemId, ItemState, Mode, Notice, NoticeLevel, QueuedMessage, RuleScope, SendWhen, SessionState, Turn, TurnId, TurnOutcome,
+    TurnSummary, UnixMillis, Usage,
+};
+
+use crate::budget::SharedBudget;
+use crate::effect::{Archived, Effect, Input, Moment, ToolFacts};
+use crate::log::SessionLog;
+use crate::meter::Meter;
+use crate::model::ModelInfo;
+use crate::repeat::Repeats;
+use crate::store::Durability;
+
+mod asking;
+mod calls;
+mod cards;
+mod restore;
+
+/// Limits of a request. SPEC L2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Model steps per request.
+    pub steps: u32,
+    /// The same in `auto`.
+    pub steps_auto: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { steps: 50, steps_auto: 100 }
+    }
+}
+
+/// The machine of one session.
+pub struct TurnMachine {
+    log: SessionLog,
+    policy: Policy,
+    limits: Limits,
+    model: Option<ModelInfo>,
+    tools: Vec<ToolFacts>,
+    meter: Meter,
+    repeats: Repeats,
+    phase: Phase,
+    activity: Activity,
+    /// Counts ids within the running request.
+    counter: u32,
+    /// Steps since the request began or was continued.
+    steps: u32,
+    /// Messages for the next model step.
+    sent_now: Vec<(String, Vec<Attachment>)>,
+    now: UnixMillis,
+    chance: f64,
+    effects: Vec<Effect>,
+}
+
+/// What the machine waits for.
+#[derive(Debug)]
+enum Phase {
+    /// A message.
+    Idle,
+    /// The model.
+    Asking(asking::Reply),
+    /// The end of a wait before the request is sent again.
+    RetryWait(asking::Reply),
+    /// Calls of one reply.
+    Calling { calls: Vec<calls::Call>, budget: SharedBudget },
+    /// Cancelled calls, before the request ends.
+    Ending { running: Vec<CallId>, outcome: TurnOutcome },
+}
+
+impl TurnMachine {
+    /// A machine over a session's log. [`Input::Restore`] must come first where the log is not empty.
+    pub fn new(log: SessionLog, policy: Policy, limits: Limits, tools: Vec<ToolFacts>) -> Self {
+        let mut machine = Self {
+            log,
+            policy,
+            limits,
+            model: None,
+            tools,
+            meter: Meter::new(0, 0),
+            repeats: Repeats::default(),
+            phase: Phase::Idle,
+            activity: Activity::Idle,
+            counter: 0,
+            steps: 0,
+            sent_now: Vec::new(),
+            now: 0,
+            chance: 0.0,
+            effects: Vec::new(),
+        };
+        machine.policy.mode = machine.log.session.mode;
+        machine
+    }
+
+    /// The folded log.
+    pub fn log(&self) -> &SessionLog {
+        &self.log
+    }
+
+    /// The folded log, for what belongs to no request: drafts.
+    pub fn log_mut(&mut self) -> &mut SessionLog {
+        &mut self.log
+    }
+
+    /// What happens right now.
+    pub fn activity(&self) -> &Activity {
+        &self.activity
+    }
+
+    /// The meter's reading.
+    pub fn meter(&self) -> cairn_protocol::ContextMeter {
+        let info = self.model.as_ref();
+        self.meter.read(self.log.items(), info.and_then(|m| m.window), info.and_then(|m| m.max_output_tokens))
+    }
+
+    /// Model steps of the running request, and how many it may have.
+    pub fn steps(&self) -> (u32, u32) {
+        (self.steps, self.step_limit())
+    }
+
+    /// The model, once one is set.
+    pub fn model(&self) -> Option<&ModelInfo> {
+        self.model.as_ref()
+    }
+
+    /// The prompt was put together; these are its estimated tokens.
+    pub fn set_prompt_size(&mut self, rules: u64, notes: u64) {
+        self.meter.prompt(rules, notes);
+    }
+
+    /// Rules that hold changed (granted or revoked elsewhere, configuration read again).
+    pub fn policy_mut(&mut self) -> &mut Policy {
+        &mut self.policy
+    }
+
+    /// Whether a request is going on.
+    pub fn is_busy(&self) -> bool {
+        !matches!(self.phase, Phase::Idle)
+    }
+
+    /// One step: what happened in, what to do out.
+    pub fn step(&mut self, moment: Moment, input: Input) -> Vec<Effect> {
+        (self.now, self.chance) = (moment.now, moment.chance);
+        match input {
+            Input::Send { text, attachments, when, turn, queue } => self.send(text, attachments, when, turn, queue),
+            Input::QueueEdit { id, text, now } => self.edit_queue(&id, text, now),
+            Input::NextFromQueue { turn } => self.next_from_queue(turn),
+            Input::Stop => self.stop(),
+            Input::Continue => self.go_on(),
+            Input::RetryNow | Input::Woke => self.retry(),
+            Input::SetMode(mode) => self.set_mode(mode),
+            Input::SetModel { profile, info } => self.set_model(profile, info),
+            Input::Rename(title) => self.change_session(|session| session.title = title),
+            Input::Archive(archived) => self.change_session(|session| session.archived = archived == Archived::Yes),
+            Input::SetPlan(plan) => self.set_plan(plan),
+            Input::AnswerApproval { approval, answer } => self.answer_approval(&approval, answer),
+            Input::AnswerQuestion { question, answers } => self.answer_question(&question, answers),
+            Input::Model(event) => self.model_said(event),
+            Input::ModelFailed(error) => self.model_failed(error),
+            Input::RequestFailed(error) => self.finish(TurnOutcome::Failed { error }),
+            Input::Prepared { call, facts } => self.prepared(&call, *facts),
+            Input::Unprepared { call, message } => self.unprepared(&call, message),
+            Input::Finished { call, outcome } => self.finished(&call, *outcome),
+            Input::Restore => self.restore(),
+        }
+        std::mem::take(&mut self.effects)
+    }
+
+    // ---- messages of the person
+
+    fn send(
+        &mut self,
+        text: String,
+        attachments: Vec<Attachment>,
+        when: SendWhen,
+        turn: TurnId,
+        queue: cairn_protocol::QueueId,
+    ) {
+        match (&self.phase, when) {
+            (Phase::Idle, _) => self.begin(turn, text, attachments),
+            (_, SendWhen::Now) => self.sent_now.push((text, attachments)),
+            (_, SendWhen::Queue) => {
+                let mut waiting = self.log.queue.clone();
+                waiting.push(QueuedMessage { id: queue, text, at: self.now });
+                self.record(EventBody::QueueChanged { queue: waiting });
+            }
+        }
+    }
+
+    fn edit_queue(&mut self, id: &cairn_protocol::QueueId, text: Option<String>, now: bool) {
+        let mut waiting = self.log.queue.clone();
+        let Some(place) = waiting.iter().position(|message| message.id == *id) else { return };
+        match (text, now) {
+            (Some(text), true) => {
+                waiting.remove(place);
+                self.sent_now.push((text, Vec::new()));
+            }
+            (Some(text), false) => {
+                if let Some(message) = waiting.get_mut(place) {
+                    message.text = text;
+                }
+            }
+            (None, _) => {
+                waiting.remove(place);
+            }
+        }
+        self.record(EventBody::QueueChanged { queue: waiting });
+        if matches!(self.phase, Phase::Idle) && !self.sent_now.is_empty() {
+            self.effects.push(Effect::StartNext);
+        }
+    }
+
+    fn next_from_queue(&mut self, turn: TurnId) {
+        if self.is_busy() {
+            return;
+        }
+        if !self.sent_now.is_empty() {
+            let (text, attachments) = self.sent_now.remove(0);
+            return self.begin(turn, text, attachments);
+        }
+        let mut waiting = self.log.queue.clone();
+        if waiting.is_empty() {
+            return;
+        }
+        let message = waiting.remove(0);
+        self.record(EventBody::QueueChanged { queue: waiting });
+        self.begin(turn, message.text, Vec::new());
+    }
+
+    fn begin(&mut self, id: TurnId, text: String, attachments: Vec<Attachment>) {
+        (self.counter, self.steps) = (0, 0);
+        let number = self.log.turns.last().map_or(1, |turn| turn.number + 1);
+        let turn = Turn {
+            id,
+            number,
+            started_at: self.now,
+            ended_at: None,
+            outcome: None,
+            summary: TurnSummary::default(),
+            usage: Usage::default(),
+        };
+        self.record(EventBody::TurnStarted { turn });
+        self.user_item(text.clone(), attachments);
+        let title = title_of(&text);
+        self.change_session(|session| {
+            session.state = SessionState::Running;
+            if session.title.is_empty() {
+                session.title = title;
+            }
+        });
+        self.ask();
+    }
+
+    fn user_item(&mut self, text: String, attachments: Vec<Attachment>) {
+        let item = self.new_item(ItemState::Done, None, ItemBody::User { text, attachments });
+        self.record(EventBody::ItemStarted { item });
+    }
+
+    /// Messages sent into the running request join it before the next model step.
+    fn join_sent_now(&mut self) -> bool {
+        let messages = std::mem::take(&mut self.sent_now);
+        let any = !messages.is_empty();
+        for (text, attachments) in messages {
+            self.user_item(text, attachments);
+        }
+        any
+    }
+
+    fn go_on(&mut self) {
+        if self.is_busy() {
+            return;
+        }
+        let Some(turn) = self.log.last_turn() else { return };
+        let may = matches!(
+            turn.outcome,
+            Some(TurnOutcome::Paused { .. } | TurnOutcome::Failed { .. } | TurnOutcome::Interrupted | TurnOutcome::Stopped)
+        );
+        if may {
+            self.steps = 0;
+            self.resume_counter();
+            self.update_turn(|turn| (turn.ended_at, turn.outcome) = (None, None));
+            self.set_state(SessionState::Running);
+            self.ask();
+        }
+    }
+
+    fn set_plan(&mut self, plan: Vec<cairn_protocol::TodoItem>) {
+        let text = crate::history::plan_sentence(&plan);
+        self.record(EventBody::PlanChanged { plan });
+        if self.log.last_turn().is_some() {
+            self.notice(NoticeLevel::Info, &format!("{}plan", crate::history::TOLD_PREFIX), text);
+        }
+    }
+
+    // ---- the session around the request
+
+    fn set_mode(&mut self, mode: Mode) {
+        self.policy.mode = mode;
+        self.change_session(|session| session.mode = mode);
+    }
+
+    fn set_model(&mut self, profile: String, info: ModelInfo) {
+        if self.model.as_ref().is_some_and(|known| known.name != info.name) {
+            self.meter.model_changed();
+        }
+        self.model = Some(info);
+        if self.log.session.profile.as_deref() != Some(&profile) {
+            self.change_session(|session| session.profile = Some(profile));
+        }
+        self.show_meter();
+    }
+
+    fn stop(&mut self) {
+        match std::mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::Idle => {}
+            Phase::Asking(reply) => {
+                self.effects.push(Effect::DropModel);
+                self.close_reply(&reply, ItemState::Stopped);
+                self.finish(TurnOutcome::Stopped);
+            }
+            Phase::RetryWait(_) => self.finish(TurnOutcome::Stopped),
+            Phase::Calling { calls, .. } => {
+                self.end_calls(calls, TurnOutcome::Stopped, "Interrupted by the user before it ran.");
+            }
+            ending @ Phase::Ending { .. } => self.phase = ending,
+        }
+    }
+
+    /// Ends the request: its counts are final, everything is synced, the next queued message may begin.
+    fn finish(&mut self, outcome: TurnOutcome) {
+        self.phase = Phase::Idle;
+        self.policy.edits = Edits::AsMode;
+        self.policy.rules.allow.retain(|granted| granted.scope != RuleScope::Request);
+        let state = match &outcome {
+            TurnOutcome::Done => SessionState::Done,
+            TurnOutcome::Stopped | TurnOutcome::Denied => SessionState::Stopped,
+            TurnOutcome::Failed { .. } => SessionState::Failed,
+            TurnOutcome::Paused { .. } => SessionState::Paused,
+            TurnOutcome::Interrupted => SessionState::Interrupted,
+        };
+        let next = outcome == TurnOutcome::Done && (!self.log.queue.is_empty() || !self.sent_now.is_empty());
+        if let Some(mut turn) = self.log.last_turn().cloned() {
+            turn.ended_at = Some(self.now);
+            turn.outcome = Some(outcome);
+            self.record_with(EventBody::TurnCompleted { turn }, Durability::Committed);
+        }
+        self.change_session_with(|session| session.state = state, Durability::Synced);
+        self.set_activity(Activity::Idle);
+        self.show_meter();
+        if next {
+            self.effects.push(Effect::StartNext);
+        }
+    }
+
+    fn step_limit(&self) -> u32 {
+        if self.log.session.mode == Mode::Auto { self.limits.steps_auto } else { self.limits.steps }
+    }
+
+    // ---- small things every part uses
+
+    fn turn_id(&self) -> TurnId {
+        self.log.last_turn().map_or_else(|| TurnId::from(""), |turn| turn.id.clone())
+    }
+
+    fn fresh(&mut self, kind: &str) -> String {
+        self.counter += 1;
+        format!("{}-{kind}{}", self.turn_id(), self.counter)
+    }
+
+    fn new_item(&mut self, state: ItemState, step: Option<u32>, body: ItemBody) -> Item {
+        let id = ItemId(self.fresh("i"));
+        Item { id, turn: self.turn_id(), at: self.now, state, step, body, rendered: None }
+    }
+
+    fn record(&mut self, body: EventBody) {
+        self.record_with(body, Durability::Committed);
+    }
+
+    fn record_with(&mut self, body: EventBody, durability: Durability) {
+        self.log.apply(body.clone());
+        self.effects.push(Effect::Record(Box::new(body), durability));
+    }
+
+    fn change_session(&mut self, change: impl FnOnce(&mut cairn_protocol::Session)) {
+        self.change_session_with(change, Durability::Committed);
+    }
+
+    fn change_session_with(&mut self, change: impl FnOnce(&mut cairn_protocol::Session), durability: Durability) {
+        let mut session = self.log.session.clone();
+        change(&mut session);
+        session.updated_at = self.now;
+        self.record_with(EventBody::SessionChanged { session }, durability);
+    }
+
+    fn set_state(&mut self, state: SessionState) {
+        if self.log.session.state != state {
+            self.change_session(|session| session.state = state);
+        }
+    }
+
+    fn update_turn(&mut self, change: impl FnOnce(&mut Turn)) {
+        if let Some(mut turn) = self.log.last_turn().cloned() {
+            change(&mut turn);
+            self.record(EventBody::TurnUpdated { turn });
+        }
+    }
+
+    fn set_activity(&mut self, activity: Activity) {
+        if self.activity != activity {
+            self.activity = activity.clone();
+            self.effects.push(Effect::Show(Box::new(EventBody::ActivityChanged { activity })));
+        }
+    }
+
+    fn show_meter(&mut self) {
+        let meter = self.meter();
+        self.effects.push(Effect::Show(Box::new(EventBody::MeterChanged { meter })));
+    }
+
+    fn notice(&mut self, level: NoticeLevel, code: &str, text: String) {
+        let notice = Notice { level, code: code.to_owned(), text };
+        let item = self.new_item(ItemState::Done, None, ItemBody::Notice(notice));
+        self.record(EventBody::ItemStarted { item });
+    }
+
+    fn withdraw_cards(&mut self) {
+        let waiting: Vec<ApprovalId> = self.log.approvals.iter().map(|approval| approval.id.clone()).collect();
+        for approval in waiting {
+            self.record(EventBody::ApprovalResolved { approval, resolution: ApprovalResolution::Withdrawn });
+        }
+        if let Some(question) = self.log.question.clone() {
+            self.record(EventBody::QuestionResolved { question: question.id, answers: None });
+        }
+    }
+}
+
+/// The first words of a message, for a session that has no title yet.
+fn title_of(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("New session");
+    if line.chars().count() <= LONGEST {
+        return line.to_owned();
+    }
+    let cut: String = line.chars().take(LONGEST).collect();
+    let words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    format!("{words}…")
+}
+
+fn internal(message: &str) -> ApiError {
+    ApiError::new(ErrorCode::Internal, message)
+}
+
+#[cfg(test)]
+#[path = "turn/tests.rs"]
+mod tests;

@@ -1,0 +1,298 @@
+//! The model's side of the turn: one reply, its failures, its retries.
+
+use cairn_protocol::{
+    Activity, ApiError, Delta, ErrorCode, EventBody, ItemBody, ItemId, ItemState, NoticeLevel, ToolItem, TurnOutcome,
+    Usage,
+};
+
+use super::{Phase, TurnMachine};
+use crate::effect::Effect;
+use crate::model::{FinishReason, ModelError, ModelEvent};
+use crate::retry;
+
+/// An empty reply is asked for again this often. SPEC L5.
+const EMPTY_AGAIN: u32 = 2;
+/// A request that leaves less room than this for the reply is not sent.
+const LEAST_REPLY: u64 = 512;
+
+/// One reply as it comes in.
+#[derive(Debug, Default)]
+pub(super) struct Reply {
+    /// Try, from 1.
+    attempt: u32,
+    /// Empty replies before this one.
+    empty: u32,
+    /// Items that were in the request.
+    sent_items: usize,
+    text: Option<ItemId>,
+    thinking: Option<ItemId>,
+    calls: Vec<ItemId>,
+    usage: Usage,
+    said_anything: bool,
+}
+
+impl TurnMachine {
+    /// Takes the next model step, if the limit and the window allow it.
+    pub(super) fn ask(&mut self) {
+        if self.steps >= self.step_limit() {
+            return self.finish(TurnOutcome::Paused { steps: self.steps });
+        }
+        self.join_sent_now();
+        if let Some(error) = self.window_full() {
+            return self.finish(TurnOutcome::Failed { error });
+        }
+        self.steps += 1;
+        let steps = self.log.last_turn().map_or(0, |turn| turn.summary.steps) + 1;
+        self.update_turn(|turn| turn.summary.steps = steps);
+        self.send_request(Reply { attempt: 1, ..Reply::default() });
+    }
+
+    fn send_request(&mut self, mut reply: Reply) {
+        reply.sent_items = self.log.items().len();
+        self.phase = Phase::Asking(reply);
+        self.set_activity(Activity::WaitingForModel { since: self.now });
+        self.effects.push(Effect::AskModel);
+    }
+
+    fn window_full(&self) -> Option<ApiError> {
+        let info = self.model.as_ref()?;
+        let window = info.window?;
+        let used = self.meter.used(self.log.items());
+        (used + LEAST_REPLY > window).then(|| {
+            ApiError::new(
+                ErrorCode::TooLong,
+                format!(
+                    "The conversation takes about {used} tokens and {} holds {window}: nothing was sent. \
+                     Start a new session, or choose a model with a larger window.",
+                    info.name
+                ),
+            )
+        })
+    }
+
+    fn step_number(&self) -> Option<u32> {
+        self.log.last_turn().map(|turn| turn.summary.steps)
+    }
+
+    pub(super) fn model_said(&mut self, event: ModelEvent) {
+        let Phase::Asking(mut reply) = std::mem::replace(&mut self.phase, Phase::Idle) else {
+            return self.ignore_late(event);
+        };
+        match event {
+            ModelEvent::Loading => {
+                let model = self.model.as_ref().map_or_else(String::new, |info| info.name.clone());
+                let since = match self.activity {
+                    Activity::WaitingForModel { since } | Activity::LoadingModel { since, .. } => since,
+                    _ => self.now,
+                };
+                self.set_activity(Activity::LoadingModel { model, since });
+            }
+            ModelEvent::Reading { done, total } => self.set_activity(Activity::ReadingPrompt { done, total }),
+            ModelEvent::Text(piece) => {
+                self.close_part(reply.thinking.take(), ItemState::Done);
+                let kind = |text| ItemBody::Assistant { text };
+                reply.text = self.grow(reply.text.take(), piece, kind, &mut reply.said_anything);
+            }
+            ModelEvent::Thinking(piece) => {
+                let mut thought = false;
+                let kind = |text| ItemBody::Thinking { text };
+                reply.thinking = self.grow(reply.thinking.take(), piece, kind, &mut thought);
+            }
+            ModelEvent::Call { id, name, arguments, from_text, cut } => {
+                self.close_part(reply.thinking.take(), ItemState::Done);
+                let call = self.unique_call(&id);
+                let item = self.call_item(call, name, arguments, from_text);
+                reply.calls.push(item.id.clone());
+                self.record(EventBody::ItemStarted { item: item.clone() });
+                if cut {
+                    self.refuse_cut(&item.id);
+                }
+            }
+            ModelEvent::Usage(usage) => reply.usage = usage,
+            ModelEvent::Finished(reason) => return self.conclude(reply, reason),
+        }
+        self.phase = Phase::Asking(reply);
+    }
+
+    /// What a dropped stream still had in its pipe belongs to nobody.
+    fn ignore_late(&mut self, event: ModelEvent) {
+        tracing::debug!(?event, "the model spoke when nobody listened");
+    }
+
+    fn grow(
+        &mut self,
+        item: Option<ItemId>,
+        piece: String,
+        body: impl FnOnce(String) -> ItemBody,
+        said: &mut bool,
+    ) -> Option<ItemId> {
+        if piece.is_empty() {
+            return item;
+        }
+        self.set_activity(Activity::Writing { tokens_per_second: None });
+        *said |= !piece.trim().is_empty();
+        let id = match item {
+            Some(id) => id,
+            None => {
+                let step = self.step_number();
+                let item = self.new_item(ItemState::Running, step, body(String::new()));
+                let id = item.id.clone();
+                self.record(EventBody::ItemStarted { item });
+                id
+            }
+        };
+        let offset = match self.log.item(&id).map(|item| &item.body) {
+            Some(ItemBody::Assistant { text } | ItemBody::Thinking { text }) => text.len() as u64,
+            _ => 0,
+        };
+        let delta = Delta::Text { offset, text: piece.clone() };
+        self.log.apply(EventBody::ItemDelta { item: id.clone(), delta });
+        self.effects.push(Effect::Grow { item: id.clone(), offset, text: piece });
+        Some(id)
+    }
+
+    fn call_item(
+        &mut self,
+        call: cairn_protocol::CallId,
+        name: String,
+        arguments: String,
+        from_text: bool,
+    ) -> cairn_protocol::Item {
+        let step = self.step_number();
+        let tool = ToolItem {
+            call,
+            title: name.clone(),
+            name,
+            arguments,
+            target: String::new(),
+            from_text,
+            decided: None,
+            started_at: None,
+            ended_at: None,
+            limit_ms: None,
+            note: String::new(),
+            blocks: Vec::new(),
+            result: None,
+        };
+        self.new_item(ItemState::Queued, step, ItemBody::Tool(Box::new(tool)))
+    }
+
+    fn unique_call(&self, id: &str) -> cairn_protocol::CallId {
+        let taken = |candidate: &str| {
+            self.log
+                .items()
+                .iter()
+                .any(|item| matches!(&item.body, ItemBody::Tool(tool) if tool.call.as_str() == candidate))
+        };
+        let base = if id.is_empty() { "call" } else { id };
+        let mut candidate = base.to_owned();
+        let mut number = 1;
+        while taken(&candidate) {
+            number += 1;
+            candidate = format!("{base}-{number}");
+        }
+        candidate.into()
+    }
+
+    fn close_part(&mut self, item: Option<ItemId>, state: ItemState) {
+        let Some(mut item) = item.and_then(|id| self.log.item(&id).cloned()) else { return };
+        item.state = state;
+        self.record(EventBody::ItemCompleted { item });
+    }
+
+    /// Keeps what came of a reply that goes no further.
+    pub(super) fn close_reply(&mut self, reply: &Reply, state: ItemState) {
+        self.close_part(reply.thinking.clone(), state);
+        self.close_part(reply.text.clone(), state);
+        for id in &reply.calls {
+            if self.log.item(id).is_some_and(|item| crate::log::is_open(item.state)) {
+                self.end_item(id, state, "It was cut off before it was written to its end and did not run.");
+            }
+        }
+        self.count_usage(reply);
+    }
+
+    fn count_usage(&mut self, reply: &Reply) {
+        let usage = reply.usage;
+        if usage == Usage::default() {
+            return;
+        }
+        self.update_turn(|turn| add(&mut turn.usage, usage));
+        self.change_session(|session| add(&mut session.usage, usage));
+        self.meter.reported(self.log.items(), reply.sent_items, usage.input_tokens, usage.output_tokens);
+    }
+
+    fn conclude(&mut self, reply: Reply, reason: FinishReason) {
+        self.close_part(reply.thinking.clone(), ItemState::Done);
+        self.close_part(reply.text.clone(), ItemState::Done);
+        self.count_usage(&reply);
+        self.show_meter();
+        if !reply.calls.is_empty() {
+            if reason == FinishReason::Length
+                && let Some(last) = reply.calls.last()
+            {
+                self.refuse_cut(last);
+            }
+            return self.start_calls(&reply.calls);
+        }
+        if !reply.said_anything && reply.empty < EMPTY_AGAIN {
+            let empty = reply.empty + 1;
+            return self.send_request(Reply { attempt: 1, empty, ..Reply::default() });
+        }
+        if !reply.said_anything {
+            let text = format!("The model answered nothing, {} times in a row.", EMPTY_AGAIN + 1);
+            self.notice(NoticeLevel::Warning, "empty_reply", text);
+        } else if reason == FinishReason::Length {
+            let text = "The reply was cut off: it reached the limit for one reply.".to_owned();
+            self.notice(NoticeLevel::Warning, "reply_cut", text);
+        } else if reason == FinishReason::Filtered {
+            let text = "The provider's filter cut the reply off.".to_owned();
+            self.notice(NoticeLevel::Warning, "reply_filtered", text);
+        }
+        if self.join_sent_now() {
+            return self.ask();
+        }
+        self.finish(TurnOutcome::Done);
+    }
+
+    /// A call that was not written to its end never runs, whatever can be read of it. Cases E14, E15.
+    fn refuse_cut(&mut self, id: &ItemId) {
+        let text = "This call was cut off by the limit for one reply and did not run. Write it again in smaller parts.";
+        if self.log.item(id).is_some_and(|item| crate::log::is_open(item.state)) {
+            self.end_item(id, ItemState::Failed, text);
+        }
+    }
+
+    pub(super) fn model_failed(&mut self, error: ModelError) {
+        let Phase::Asking(mut reply) = std::mem::replace(&mut self.phase, Phase::Idle) else { return };
+        self.effects.push(Effect::DropModel);
+        let Some(wait) = retry::delay(&error, reply.attempt, self.chance) else {
+            self.close_reply(&reply, ItemState::Failed);
+            return self.finish(TurnOutcome::Failed { error: error.error });
+        };
+        self.close_reply(&reply, ItemState::Failed);
+        let at = self.now + wait.as_millis() as i64;
+        let attempt = reply.attempt;
+        reply = Reply { attempt: attempt + 1, empty: reply.empty, ..Reply::default() };
+        self.phase = Phase::RetryWait(reply);
+        self.set_activity(Activity::Retrying { attempt, at, reason: error.error.message });
+        self.effects.push(Effect::WakeAt(at));
+    }
+
+    pub(super) fn retry(&mut self) {
+        match std::mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::RetryWait(reply) => self.send_request(reply),
+            other => self.phase = other,
+        }
+    }
+}
+
+fn add(total: &mut Usage, more: Usage) {
+    total.input_tokens += more.input_tokens;
+    total.cached_tokens += more.cached_tokens;
+    total.output_tokens += more.output_tokens;
+    total.cost_usd = match (total.cost_usd, more.cost_usd) {
+        (None, None) => None,
+        (known, added) => Some(known.unwrap_or(0.0) + added.unwrap_or(0.0)),
+    };
+}

@@ -1,0 +1,401 @@
+//! The calls of one reply: reads side by side, everything else strictly in order. SPEC T4.
+
+use cairn_policy::Decision;
+use cairn_protocol::{
+    Activity, ApprovalId, ApprovalResolution, CallId, Decided, EventBody, Item, ItemBody, ItemId, ItemState,
+    QuestionId, SessionState, ToolItem, ToolResult, TurnOutcome,
+};
+
+use super::{Phase, TurnMachine};
+use crate::budget::SharedBudget;
+use crate::effect::{Effect, PreparedFacts};
+use crate::store::Durability;
+use crate::tool::{ToolClass, ToolOutcome};
+
+/// One call of the running reply.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) id: CallId,
+    pub(super) item: ItemId,
+    pub(super) class: ToolClass,
+    pub(super) stage: Stage,
+}
+
+/// How far a call is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Stage {
+    /// Not begun.
+    Pending,
+    /// Being prepared for the first time.
+    Preparing,
+    /// A card about it waits.
+    Waiting { approval: ApprovalId, digest: String },
+    /// Allowed by the person; prepared again to see that it is still the same.
+    Rechecking { digest: String },
+    /// Its questions wait.
+    Asking { question: QuestionId },
+    /// Runs.
+    Running,
+    /// Ended, or will not run.
+    Over,
+}
+
+impl TurnMachine {
+    pub(super) fn start_calls(&mut self, items: &[ItemId]) {
+        let calls = items.iter().filter_map(|id| self.call_of(id)).collect();
+        let budget = SharedBudget::new(self.model.as_ref().and_then(|info| info.window));
+        self.phase = Phase::Calling { calls, budget };
+        self.schedule();
+    }
+
+    fn call_of(&self, id: &ItemId) -> Option<Call> {
+        let item = self.log.item(id)?;
+        let tool = tool_of(item)?;
+        let class = self.tools.iter().find(|known| known.name == tool.name).map_or(ToolClass::Own, |known| known.class);
+        let stage = if crate::log::is_open(item.state) { Stage::Pending } else { Stage::Over };
+        Some(Call { id: tool.call.clone(), item: id.clone(), class, stage })
+    }
+
+    /// Starts what may start; asks the model again when all is over.
+    pub(super) fn schedule(&mut self) {
+        loop {
+            let Phase::Calling { calls, budget } = &mut self.phase else { return };
+            if calls.iter().all(|call| call.stage == Stage::Over) {
+                self.phase = Phase::Idle;
+                self.show_meter();
+                return self.ask();
+            }
+            let Some(place) = next_to_start(calls) else { break };
+            let siblings = calls.iter().filter(|call| call.stage != Stage::Over).count();
+            let allowed = budget.next(siblings);
+            let Some(call) = calls.get_mut(place) else { break };
+            call.stage = Stage::Preparing;
+            let (id, item) = (call.id.clone(), call.item.clone());
+            self.prepare(id, &item, allowed);
+        }
+        self.tell_what_is_going_on();
+    }
+
+    fn prepare(&mut self, call: CallId, item: &ItemId, budget: usize) {
+        let Some(tool) = self.log.item(item).and_then(tool_of) else { return };
+        let (name, arguments) = (tool.name.clone(), tool.arguments.clone());
+        if !self.tools.iter().any(|known| known.name == name) {
+            let names: Vec<_> = self.tools.iter().map(|known| known.name.as_str()).collect();
+            let text = format!("There is no tool `{name}`. The tools are: {}.", names.join(", "));
+            return self.refuse(&call, ItemState::Failed, &text, None);
+        }
+        if let Some(text) = self.repeats.refusal(&name, &arguments) {
+            return self.refuse(&call, ItemState::Failed, &text, None);
+        }
+        self.effects.push(Effect::Prepare { call, name, arguments, budget });
+    }
+
+    fn tell_what_is_going_on(&mut self) {
+        let Phase::Calling { calls, .. } = &self.phase else { return };
+        let waits = calls.iter().any(|call| matches!(call.stage, Stage::Waiting { .. } | Stage::Asking { .. }));
+        let runs = calls.iter().find(|call| call.stage == Stage::Running).map(|call| call.id.clone());
+        self.set_state(if waits { SessionState::Waiting } else { SessionState::Running });
+        match (waits, runs) {
+            (true, _) => self.set_activity(Activity::WaitingForYou),
+            (false, Some(call)) => self.set_activity(Activity::RunningTool { call }),
+            (false, None) => {}
+        }
+    }
+
+    pub(super) fn call_mut(&mut self, id: &CallId) -> Option<&mut Call> {
+        match &mut self.phase {
+            Phase::Calling { calls, .. } => calls.iter_mut().find(|call| call.id == *id),
+            _ => None,
+        }
+    }
+
+    pub(super) fn stage_of(&self, id: &CallId) -> Option<(ItemId, Stage)> {
+        match &self.phase {
+            Phase::Calling { calls, .. } => {
+                calls.iter().find(|call| call.id == *id).map(|call| (call.item.clone(), call.stage.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn set_stage(&mut self, id: &CallId, stage: Stage) {
+        if let Some(call) = self.call_mut(id) {
+            call.stage = stage;
+        }
+    }
+
+    /// A call is ready to be judged, for the first time or again after the person allowed it.
+    pub(super) fn prepared(&mut self, id: &CallId, facts: PreparedFacts) {
+        let Some((item, stage)) = self.stage_of(id) else {
+            return self.effects.push(Effect::Forget { call: id.clone() });
+        };
+        self.change_tool(&item, |state, tool| {
+            *state = ItemState::Queued;
+            tool.title.clone_from(&facts.title);
+            tool.target.clone_from(&facts.target);
+            tool.blocks.clone_from(&facts.blocks);
+        });
+        match stage {
+            Stage::Rechecking { digest } if digest == facts.digest => self.allowed(id, &item, facts, Decided::Person),
+            Stage::Preparing | Stage::Rechecking { .. } => self.judge(id, &item, facts),
+            _ => self.effects.push(Effect::Forget { call: id.clone() }),
+        }
+        self.tell_what_is_going_on();
+    }
+
+    fn judge(&mut self, id: &CallId, item: &ItemId, facts: PreparedFacts) {
+        match cairn_policy::decide(&self.policy, &facts.effects) {
+            Decision::Allow { by } => self.allowed(id, item, facts, by),
+            Decision::Ask(ask) => self.ask_person(id, item, &facts, ask),
+            Decision::Deny { why, by } => {
+                self.effects.push(Effect::Forget { call: id.clone() });
+                self.refuse(id, ItemState::Denied, &why, Some(by));
+                self.schedule();
+            }
+        }
+    }
+
+    fn allowed(&mut self, id: &CallId, item: &ItemId, facts: PreparedFacts, by: Decided) {
+        if let Some(asks) = facts.asks {
+            return self.put_question(id, item, asks);
+        }
+        let now = self.now;
+        let runs_command = self.call_mut(id).is_some_and(|call| call.class == ToolClass::Run);
+        // An edit is synced by its before-image; a command has none, so its start is.
+        let durability = if runs_command { Durability::Synced } else { Durability::Committed };
+        self.change_tool_with(item, durability, |state, tool| {
+            *state = ItemState::Running;
+            tool.decided = Some(by);
+            tool.started_at = Some(now);
+            tool.limit_ms = facts.limit.map(|limit| u32::try_from(limit.as_millis()).unwrap_or(u32::MAX));
+        });
+        self.set_stage(id, Stage::Running);
+        self.effects.push(Effect::Execute { call: id.clone(), limit: facts.limit });
+    }
+
+    pub(super) fn unprepared(&mut self, id: &CallId, message: String) {
+        let Some((item, stage)) = self.stage_of(id) else { return };
+        if !matches!(stage, Stage::Preparing | Stage::Rechecking { .. }) {
+            return;
+        }
+        if let Some(tool) = self.log.item(&item).and_then(tool_of).cloned() {
+            self.repeats.answered(ToolClass::Own, &tool.name, &tool.arguments, &message);
+        }
+        self.refuse(id, ItemState::Failed, &message, None);
+        self.schedule();
+    }
+
+    /// Ends a call that does not run.
+    pub(super) fn refuse(&mut self, id: &CallId, state: ItemState, text: &str, by: Option<Decided>) {
+        let Some((item, _)) = self.stage_of(id) else { return };
+        self.change_tool(&item, |_, tool| tool.decided = by.or(tool.decided.take()));
+        self.end_item(&item, state, text);
+        self.set_stage(id, Stage::Over);
+    }
+
+    /// Ends a tool item that did not run (or was cut), with what the model is told.
+    pub(super) fn end_item(&mut self, id: &ItemId, state: ItemState, text: &str) {
+        let Some(mut item) = self.log.item(id).cloned() else { return };
+        item.state = state;
+        if let ItemBody::Tool(tool) = &mut item.body {
+            tool.ended_at = Some(self.now);
+            tool.result = Some(ToolResult {
+                ok: false,
+                timed_out: false,
+                denied: matches!(state, ItemState::Denied | ItemState::Skipped),
+                content: text.to_owned(),
+                pictures: Vec::new(),
+                output: None,
+            });
+        }
+        self.record(EventBody::ItemCompleted { item });
+        self.update_turn(|turn| match state {
+            ItemState::Skipped => turn.summary.skipped += 1,
+            ItemState::Denied => turn.summary.denied += 1,
+            _ => turn.summary.failed += 1,
+        });
+    }
+
+    /// A call ended.
+    pub(super) fn finished(&mut self, id: &CallId, outcome: ToolOutcome) {
+        if let Phase::Ending { running, .. } = &mut self.phase {
+            running.retain(|call| call != id);
+            let item = self.log.items().iter().rev().find(|item| tool_of(item).is_some_and(|tool| tool.call == *id));
+            if let Some(item) = item.map(|item| item.id.clone()) {
+                self.complete(&item, outcome, &mut SharedBudget::new(None));
+            }
+            return self.end_if_quiet();
+        }
+        let Some((item, Stage::Running)) = self.stage_of(id) else { return };
+        let Phase::Calling { budget, .. } = &mut self.phase else { return };
+        let mut budget_now = budget.clone();
+        self.complete(&item, outcome, &mut budget_now);
+        if let Phase::Calling { budget, .. } = &mut self.phase {
+            *budget = budget_now;
+        }
+        self.set_stage(id, Stage::Over);
+        self.schedule();
+    }
+
+    fn complete(&mut self, id: &ItemId, outcome: ToolOutcome, budget: &mut SharedBudget) {
+        let Some(mut item) = self.log.item(id).cloned() else { return };
+        let ItemBody::Tool(tool) = &mut item.body else { return };
+        let (content, _) = budget.take(&outcome.content, outcome.output.as_ref().map(cairn_protocol::OutputId::as_str));
+        let class = self.tools.iter().find(|known| known.name == tool.name).map_or(ToolClass::Own, |known| known.class);
+        self.repeats.answered(class, &tool.name, &tool.arguments, &outcome.content);
+        item.state = match (outcome.ok, outcome.timed_out, outcome.stopped) {
+            (_, true, _) => ItemState::TimedOut,
+            (_, _, true) => ItemState::Stopped,
+            (true, ..) => ItemState::Done,
+            (false, ..) => ItemState::Failed,
+        };
+        tool.ended_at = Some(self.now);
+        tool.note.clone_from(&outcome.note);
+        if !outcome.blocks.is_empty() {
+            tool.blocks.clone_from(&outcome.blocks);
+        }
+        tool.result = Some(ToolResult {
+            ok: outcome.ok,
+            timed_out: outcome.timed_out,
+            denied: false,
+            content,
+            pictures: outcome.pictures.clone(),
+            output: outcome.output.clone(),
+        });
+        self.record(EventBody::ItemCompleted { item });
+        self.count(outcome);
+    }
+
+    fn count(&mut self, outcome: ToolOutcome) {
+        if !outcome.changes.is_empty() {
+            self.repeats.file_changed();
+        } else if outcome.commands > 0 {
+            self.repeats.command_ran();
+        }
+        let changes = outcome.changes.clone();
+        self.update_turn(|turn| {
+            if outcome.ok {
+                turn.summary.done += 1;
+            } else {
+                turn.summary.failed += 1;
+            }
+            turn.summary.commands += outcome.commands;
+            for change in changes {
+                merge_change(&mut turn.summary.files, change);
+            }
+        });
+        if !outcome.changes.is_empty() {
+            self.count_session_changes();
+        }
+        if let Some(plan) = outcome.plan {
+            self.record(EventBody::PlanChanged { plan });
+        }
+    }
+
+    fn count_session_changes(&mut self) {
+        let mut all = Vec::new();
+        for change in self.log.turns.iter().flat_map(|turn| turn.summary.files.iter()) {
+            merge_change(&mut all, change.clone());
+        }
+        self.change_session(|session| {
+            session.changes = cairn_protocol::ChangeCount {
+                files: all.len() as u32,
+                added: all.iter().map(|change| change.added).sum(),
+                removed: all.iter().map(|change| change.removed).sum(),
+            };
+        });
+    }
+
+    /// Ends all calls of the reply: what runs is cancelled and waited for, the rest did not run.
+    pub(super) fn end_calls(&mut self, calls: Vec<Call>, outcome: TurnOutcome, text: &str) {
+        self.withdraw_cards();
+        let mut running = Vec::new();
+        for call in calls {
+            match call.stage {
+                Stage::Over => {}
+                Stage::Running => running.push(call.id),
+                _ => {
+                    let denied = outcome == TurnOutcome::Denied;
+                    self.effects.push(Effect::Forget { call: call.id });
+                    self.end_item(&call.item, if denied { ItemState::Skipped } else { ItemState::Stopped }, text);
+                }
+            }
+        }
+        if !running.is_empty() {
+            self.effects.push(Effect::CancelCalls);
+            self.set_activity(Activity::Stopping);
+        }
+        self.phase = Phase::Ending { running, outcome };
+        self.end_if_quiet();
+    }
+
+    fn end_if_quiet(&mut self) {
+        let Phase::Ending { running, outcome } = &self.phase else { return };
+        if running.is_empty() {
+            let outcome = outcome.clone();
+            self.finish(outcome);
+        }
+    }
+
+    pub(super) fn change_tool(&mut self, id: &ItemId, change: impl FnOnce(&mut ItemState, &mut ToolItem)) {
+        self.change_tool_with(id, Durability::Committed, change);
+    }
+
+    fn change_tool_with(
+        &mut self,
+        id: &ItemId,
+        durability: Durability,
+        change: impl FnOnce(&mut ItemState, &mut ToolItem),
+    ) {
+        let Some(mut item) = self.log.item(id).cloned() else { return };
+        let before = item.clone();
+        if let ItemBody::Tool(tool) = &mut item.body {
+            change(&mut item.state, tool);
+        }
+        if item != before {
+            self.record_with(EventBody::ItemUpdated { item }, durability);
+        }
+    }
+
+    pub(super) fn resolve_card(&mut self, approval: ApprovalId, resolution: ApprovalResolution) {
+        self.record(EventBody::ApprovalResolved { approval, resolution });
+    }
+}
+
+/// The next call that may start: a read when all before it are reads or over, anything else when all before it are over.
+fn next_to_start(calls: &[Call]) -> Option<usize> {
+    let mut only_reads_before = true;
+    let mut all_over_before = true;
+    for (place, call) in calls.iter().enumerate() {
+        let reads = call.class == ToolClass::Read;
+        if call.stage == Stage::Pending && (all_over_before || (reads && only_reads_before)) {
+            return Some(place);
+        }
+        if call.stage != Stage::Over {
+            all_over_before = false;
+            only_reads_before &= reads;
+        }
+    }
+    None
+}
+
+/// Adds a change to the files of a request, joined with what happened to the same path before.
+fn merge_change(files: &mut Vec<cairn_protocol::FileChange>, change: cairn_protocol::FileChange) {
+    match files.iter_mut().find(|known| known.path == change.path) {
+        Some(known) => {
+            known.added += change.added;
+            known.removed += change.removed;
+            if known.change != cairn_protocol::ChangeKind::Created {
+                known.change = change.change;
+            }
+        }
+        None => files.push(change),
+    }
+}
+
+pub(super) fn tool_of(item: &Item) -> Option<&ToolItem> {
+    match &item.body {
+        ItemBody::Tool(tool) => Some(tool),
+        _ => None,
+    }
+}
