@@ -1,0 +1,1 @@
+"""Tidewater draws the tides of a harbour."""
