@@ -1,0 +1,285 @@
+//! The picture helper: decodes one picture under limits that the system enforces, and scales it.
+//!
+//! Owns: pixels. Must never know: where they come from or go to. It reads standard input, writes standard output and
+//! ends; whatever a hostile picture does to it happens to nobody else.
+
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read as _, Seek as _, Write as _};
+use std::process::ExitCode;
+
+use image::codecs::jpeg::JpegEncoder;
+use image::imageops::FilterType;
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder as _, ImageError, ImageFormat, ImageReader, Limits, RgbImage};
+use rustix::process::{Resource, Rlimit};
+use serde::{Deserialize, Serialize};
+
+use super::header::{is_animated, sniff};
+use super::{
+    MAX_MEMORY, MAX_PICTURE_EDGE, PictureError, PictureKind, SENT_BASE64, SENT_EDGE, Sniffed, check_size,
+};
+
+/// Seconds of processor time; the app ends the helper after 2 s by the clock.
+const PROCESSOR: u64 = 3;
+
+/// Memory beside the decoded picture: what the program needs itself, and the scaled copy.
+const OTHER_MEMORY: u64 = 96 << 20;
+
+/// Bytes of a header that are looked at for its kind.
+const HEAD: u64 = 4096;
+
+/// What a picture is and what follows the answer.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    /// Width of the original, as it is meant to be seen.
+    pub(crate) width: u32,
+    /// Height of the original, as it is meant to be seen.
+    pub(crate) height: u32,
+    /// What follows; nothing when the original can be sent as it is.
+    pub(crate) encoded: Option<Encoded>,
+}
+
+/// An encoded picture.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Encoded {
+    /// JPEG, else PNG.
+    pub(crate) jpeg: bool,
+    /// Its width.
+    pub(crate) width: u32,
+    /// Its height.
+    pub(crate) height: u32,
+}
+
+impl Answer {
+    /// The answer at the beginning of what a helper wrote, and the bytes after it; none when it wrote none.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<(Result<Self, PictureError>, &[u8])> {
+        let line = bytes.iter().position(|&byte| byte == b'\n')?;
+        let answer = serde_json::from_slice(bytes.get(..line)?).ok()?;
+        Some((answer, bytes.get(line + 1..)?))
+    }
+}
+
+/// The role.
+pub(crate) fn main() -> ExitCode {
+    // The descriptor is made before no new one may be.
+    let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)
+        .map(File::from)
+        .map_err(|error| PictureError::Helper(error.to_string()));
+    let result = input.and_then(|input| limit().and_then(|()| work(input)));
+    let (answer, bytes) = match result {
+        Ok((answer, bytes)) => (Ok(answer), bytes),
+        Err(error) => (Err(error), Vec::new()),
+    };
+    let Ok(mut frame) = serde_json::to_vec(&answer) else {
+        return ExitCode::FAILURE;
+    };
+    frame.push(b'\n');
+    frame.extend_from_slice(&bytes);
+    let written = std::io::stdout().lock().write_all(&frame);
+    if written.is_ok() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// Sets the limits that the system enforces: memory, time, and no new descriptor, file or process.
+fn limit() -> Result<(), PictureError> {
+    let failed = |error: std::io::Error| PictureError::Helper(format!("no limits could be set: {error}"));
+    let status = std::fs::read_to_string("/proc/self/status").map_err(failed)?;
+    let size = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmSize:"))
+        .unwrap_or_default();
+    let kilobytes: u64 = size
+        .split_ascii_whitespace()
+        .next()
+        .and_then(|size| size.parse().ok())
+        .unwrap_or(0);
+    let memory = (kilobytes << 10) + MAX_MEMORY + OTHER_MEMORY;
+    for (resource, most) in [
+        (Resource::As, memory),
+        (Resource::Data, memory),
+        (Resource::Cpu, PROCESSOR),
+        (Resource::Fsize, 64 << 20),
+        (Resource::Core, 0),
+        (Resource::Nproc, 0),
+        // Descriptors 0 to 2 are open; a higher one cannot be.
+        (Resource::Nofile, 3),
+    ] {
+        let limit = Rlimit {
+            current: Some(most),
+            maximum: Some(most),
+        };
+        rustix::process::setrlimit(resource, limit).map_err(|error| failed(error.into()))?;
+    }
+    Ok(())
+}
+
+fn work(mut input: File) -> Result<(Answer, Vec<u8>), PictureError> {
+    let broken = |error: std::io::Error| PictureError::Broken(error.to_string());
+    let mut head = Vec::new();
+    (&input).take(HEAD).read_to_end(&mut head).map_err(broken)?;
+    input.rewind().map_err(broken)?;
+    let bytes = input.metadata().map_err(broken)?.len();
+    let Sniffed::Picture(kind) = sniff(&head) else {
+        return Err(PictureError::NotAPicture);
+    };
+    let (picture, orientation) = decode(kind, input)?;
+    let (width, height) = (picture.width(), picture.height());
+    let fits = width.max(height) <= SENT_EDGE && base64(bytes) <= SENT_BASE64;
+    let as_it_is = fits && orientation == Orientation::NoTransforms && !is_animated(kind, &head);
+    let (width, height) = if swaps(orientation) {
+        (height, width)
+    } else {
+        (width, height)
+    };
+    if as_it_is {
+        return Ok((
+            Answer {
+                width,
+                height,
+                encoded: None,
+            },
+            Vec::new(),
+        ));
+    }
+    let mut picture = shrink(picture, SENT_EDGE);
+    picture.apply_orientation(orientation);
+    let (encoded, bytes) = encode(picture, kind)?;
+    Ok((
+        Answer {
+            width,
+            height,
+            encoded: Some(encoded),
+        },
+        bytes,
+    ))
+}
+
+/// Decodes the first frame, and how it has to be turned to be seen upright.
+fn decode(kind: PictureKind, input: File) -> Result<(DynamicImage, Orientation), PictureError> {
+    let format = match kind {
+        PictureKind::Png => ImageFormat::Png,
+        PictureKind::Jpeg => ImageFormat::Jpeg,
+        PictureKind::Gif => ImageFormat::Gif,
+        PictureKind::WebP => ImageFormat::WebP,
+    };
+    let mut limits = Limits::no_limits();
+    limits.max_image_width = Some(MAX_PICTURE_EDGE);
+    limits.max_image_height = Some(MAX_PICTURE_EDGE);
+    limits.max_alloc = Some(MAX_MEMORY);
+    let mut reader = ImageReader::with_format(BufReader::new(input), format);
+    reader.limits(limits.clone());
+    let mut decoder = reader.into_decoder().map_err(explain)?;
+    let (width, height) = decoder.dimensions();
+    check_size(width, height)?;
+    if decoder.total_bytes() > MAX_MEMORY {
+        return Err(PictureError::TooMuchMemory);
+    }
+    decoder.set_limits(limits).map_err(explain)?;
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    Ok((DynamicImage::from_decoder(decoder).map_err(explain)?, orientation))
+}
+
+fn explain(error: ImageError) -> PictureError {
+    match error {
+        ImageError::Limits(_) => PictureError::TooMuchMemory,
+        other => PictureError::Broken(other.to_string()),
+    }
+}
+
+/// Whether turning it so makes width of height.
+fn swaps(orientation: Orientation) -> bool {
+    matches!(
+        orientation,
+        Orientation::Rotate90
+            | Orientation::Rotate270
+            | Orientation::Rotate90FlipH
+            | Orientation::Rotate270FlipH
+    )
+}
+
+/// Makes both edges fit. A coarse step first: the fine one needs sixteen bytes for each pixel that it reads.
+fn shrink(picture: DynamicImage, edge: u32) -> DynamicImage {
+    let (width, height) = (picture.width(), picture.height());
+    let longest = width.max(height);
+    if longest <= edge {
+        return picture;
+    }
+    let scaled = |side: u32, edge: u32| {
+        let side = u64::from(side) * u64::from(edge) / u64::from(longest);
+        u32::try_from(side).unwrap_or(edge).clamp(1, edge)
+    };
+    let picture = if longest > 2 * edge {
+        picture.thumbnail_exact(scaled(width, 2 * edge), scaled(height, 2 * edge))
+    } else {
+        picture
+    };
+    picture.resize_exact(scaled(width, edge), scaled(height, edge), FilterType::CatmullRom)
+}
+
+/// Encodes it so that its base64 fits: without loss where the original had none, else and at need as JPEG.
+fn encode(picture: DynamicImage, kind: PictureKind) -> Result<(Encoded, Vec<u8>), PictureError> {
+    let has_alpha = picture.color().has_alpha();
+    if kind != PictureKind::Jpeg {
+        let plain = if has_alpha {
+            picture.to_rgba8().into()
+        } else {
+            DynamicImage::ImageRgb8(picture.to_rgb8())
+        };
+        let mut bytes = Cursor::new(Vec::new());
+        plain.write_to(&mut bytes, ImageFormat::Png).map_err(explain)?;
+        let bytes = bytes.into_inner();
+        if base64(bytes.len() as u64) <= SENT_BASE64 {
+            return Ok((
+                Encoded {
+                    jpeg: false,
+                    width: plain.width(),
+                    height: plain.height(),
+                },
+                bytes,
+            ));
+        }
+    }
+    let mut flat = on_white(&picture);
+    for quality in [88, 75, 50] {
+        let mut bytes = Vec::new();
+        JpegEncoder::new_with_quality(&mut bytes, quality)
+            .encode_image(&flat)
+            .map_err(explain)?;
+        if base64(bytes.len() as u64) <= SENT_BASE64 {
+            return Ok((
+                Encoded {
+                    jpeg: true,
+                    width: flat.width(),
+                    height: flat.height(),
+                },
+                bytes,
+            ));
+        }
+        flat = shrink(flat.into(), SENT_EDGE * 3 / 4).to_rgb8();
+    }
+    Err(PictureError::Broken(
+        "it cannot be made small enough to be sent".into(),
+    ))
+}
+
+/// The picture on a white ground: JPEG knows no transparency, and black would hide black writing.
+fn on_white(picture: &DynamicImage) -> RgbImage {
+    if !picture.color().has_alpha() {
+        return picture.to_rgb8();
+    }
+    let picture = picture.to_rgba8();
+    RgbImage::from_fn(picture.width(), picture.height(), |x, y| {
+        let [r, g, b, alpha] = picture.get_pixel(x, y).0;
+        let alpha = u16::from(alpha);
+        let mix = |colour: u8| ((u16::from(colour) * alpha + 255 * (255 - alpha)) / 255) as u8;
+        image::Rgb([mix(r), mix(g), mix(b)])
+    })
+}
+
+/// Length of so many bytes as base64.
+fn base64(bytes: u64) -> u64 {
+    bytes.div_ceil(3) * 4
+}

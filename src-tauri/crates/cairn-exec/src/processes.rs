@@ -1,0 +1,256 @@
+//! The app's side of running things: one supervisor per app, started when the first command comes.
+//!
+//! Owns: asking the supervisor and waiting for it. Must never know: what the commands are for, or who may run them.
+
+mod link;
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cairn_protocol::CommandEnd;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use crate::command::{CommandSpec, Finished, LiveOutput, Output, Program};
+use crate::environment::helper_environment;
+use crate::error::ExecError;
+use crate::picture::{self, PictureError, ScaledPicture};
+use crate::wire::{Ask, OsText, StartCommand};
+use link::{Link, Route};
+
+/// When a stopped call is answered although the supervisor says nothing. Stop answers within 200 ms. SPEC T2.
+const LATEST_ANSWER: Duration = Duration::from_millis(180);
+
+/// How long the end of everything may take.
+const SHUTDOWN: Duration = Duration::from_secs(5);
+
+/// The program that is started as a helper: one whose `main` calls [`crate::helper_main`] first.
+#[derive(Clone, Debug)]
+pub struct HelperProgram {
+    pub(crate) path: PathBuf,
+    pub(crate) environment: Vec<(OsString, OsString)>,
+}
+
+impl HelperProgram {
+    /// The running program itself, even when its file was replaced or deleted since.
+    pub fn this_program() -> Self {
+        Self::at("/proc/self/exe")
+    }
+
+    /// The program at an absolute path.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            environment: helper_environment(std::env::vars_os()),
+        }
+    }
+}
+
+/// Runs commands and decodes pictures, all in helpers. Clones are the same thing.
+///
+/// Starts no process until one is needed. When the last clone is dropped, or [`Processes::shutdown`] is called, or
+/// the app dies in any way, everything that was started is ended.
+#[derive(Clone, Debug)]
+pub struct Processes {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    helper: HelperProgram,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Unused,
+    Linked(Arc<Link>),
+    Closed,
+}
+
+impl Processes {
+    /// Will start that program as its helper.
+    pub fn new(helper: HelperProgram) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                helper,
+                state: Mutex::default(),
+            }),
+        }
+    }
+
+    /// Runs a command to its end, its limit or its cancellation.
+    ///
+    /// `on_output` gets what is printed while it runs; it must not block. A command that cannot be ended at once is
+    /// given up after 200 ms and goes on being ended; the next one waits for that, see [`Processes::settled`].
+    /// Dropping the future ends the command, too.
+    pub async fn run(
+        &self,
+        spec: CommandSpec,
+        mut on_output: impl FnMut(LiveOutput<'_>) + Send,
+    ) -> Result<Finished, ExecError> {
+        if spec.cancel.is_cancelled() {
+            return Ok(stopped_before());
+        }
+        let workdir = spec.workdir.clone();
+        let cancel = spec.cancel.clone();
+        let (name, start) = translate(spec)?;
+        let link = self.link().await?;
+        tokio::select! {
+            () = cancel.cancelled() => return Ok(stopped_before()),
+            () = link.settled() => {}
+        }
+        let (mut route, mut events) = link.route();
+        link.ask(&Ask::Start(StartCommand {
+            id: route.id(),
+            ..start
+        }))?;
+        let mut late = None;
+        loop {
+            tokio::select! {
+                biased;
+                finished = &mut events.finished => {
+                    route.forget();
+                    // What is left in the queue is in the result too.
+                    return finished.map_err(|_| ExecError::HelperLost)?.map_err(|refusal| refusal.explain(&name, &workdir));
+                }
+                () = cancel.cancelled(), if late.is_none() => {
+                    late = Some(tokio::time::Instant::now() + LATEST_ANSWER);
+                    route.stop();
+                }
+                () = until(late), if late.is_some() => {
+                    return Ok(stopped_before());
+                }
+                Some((offset, text)) = events.output.recv() => on_output(LiveOutput { offset, text: &text }),
+            }
+        }
+    }
+
+    /// Waits until nothing is left of commands that were stopped or ran into their limit; at most 2.5 s after that.
+    /// What changes files waits for this, so that no dying process changes them at the same time. SPEC T2.
+    pub async fn settled(&self) {
+        let link = match &*self.inner.state.lock().await {
+            State::Linked(link) => Arc::clone(link),
+            State::Unused | State::Closed => return,
+        };
+        link.settled().await;
+    }
+
+    /// Decodes a picture in a helper of its own, scales it for a model and encodes it again where it has to.
+    ///
+    /// At most 2 s; refused pictures cost next to nothing, because sizes are looked at first.
+    pub async fn scale_picture(
+        &self,
+        bytes: Arc<[u8]>,
+        cancel: CancellationToken,
+    ) -> Result<ScaledPicture, PictureError> {
+        let helper = self.inner.helper.clone();
+        let decoding = tokio::task::spawn_blocking(move || picture::client::scale(&helper, &bytes, &cancel));
+        decoding
+            .await
+            .unwrap_or_else(|error| Err(PictureError::Helper(error.to_string())))
+    }
+
+    /// Ends everything and waits until it has ended. No command is started afterwards.
+    pub async fn shutdown(&self) {
+        let state = std::mem::replace(&mut *self.inner.state.lock().await, State::Closed);
+        if let State::Linked(link) = state {
+            link.close();
+            if tokio::time::timeout(SHUTDOWN, link.ended()).await.is_err() {
+                tracing::warn!("the supervisor did not end within {} s", SHUTDOWN.as_secs());
+            }
+        }
+    }
+
+    /// The link to the supervisor, made anew when there is none or it broke.
+    async fn link(&self) -> Result<Arc<Link>, ExecError> {
+        let mut state = self.inner.state.lock().await;
+        match &*state {
+            State::Closed => return Err(ExecError::Closed),
+            State::Linked(link) if link.is_alive() => return Ok(Arc::clone(link)),
+            State::Linked(_) | State::Unused => {}
+        }
+        let link = Arc::new(Link::start(&self.inner.helper).await?);
+        *state = State::Linked(Arc::clone(&link));
+        Ok(link)
+    }
+}
+
+async fn until(instant: Option<tokio::time::Instant>) {
+    if let Some(instant) = instant {
+        tokio::time::sleep_until(instant).await;
+    }
+}
+
+/// The answer for a command of which nothing is known but that it was stopped.
+fn stopped_before() -> Finished {
+    Finished {
+        end: CommandEnd::Stopped,
+        output: Output::default(),
+        elapsed: Duration::ZERO,
+        survivors: Vec::new(),
+    }
+}
+
+/// The command as it crosses the socket, and what it is called in messages.
+fn translate(spec: CommandSpec) -> Result<(String, StartCommand), ExecError> {
+    let (program, arguments) = match spec.program {
+        Program::Line { shell, line } => shell.arguments(&line),
+        Program::Direct { program, arguments } => (program, arguments),
+    };
+    let variables = spec
+        .environment
+        .iter()
+        .flat_map(|(name, value)| [name.as_os_str(), value.as_os_str()]);
+    let mut all = arguments
+        .iter()
+        .map(OsString::as_os_str)
+        .chain([program.as_os_str(), spec.workdir.as_os_str()]);
+    if all.any(has_nul) || variables.into_iter().any(has_nul) {
+        return Err(ExecError::Nul);
+    }
+    let text = |text: &OsString| OsText::from(text.as_os_str());
+    let start = StartCommand {
+        id: 0,
+        program: text(&program),
+        arguments: arguments.iter().map(text).collect(),
+        workdir: OsText::from(spec.workdir.as_os_str()),
+        environment: spec
+            .environment
+            .iter()
+            .map(|(name, value)| (text(name), text(value)))
+            .collect(),
+        limit_ms: spec.limit.map(|limit| limit.as_millis() as u64),
+    };
+    Ok((program.to_string_lossy().into_owned(), start))
+}
+
+fn has_nul(text: &OsStr) -> bool {
+    text.as_bytes().contains(&0)
+}
+
+impl crate::wire::Refusal {
+    fn explain(self, program: &str, workdir: &Path) -> ExecError {
+        match self {
+            Self::Workdir(reason) => ExecError::Workdir {
+                path: workdir.to_owned(),
+                reason,
+            },
+            Self::Program(reason) => ExecError::NotStarted {
+                program: program.to_owned(),
+                reason,
+            },
+        }
+    }
+}
+
+/// Ends the command when whoever waits for it no longer does.
+impl Drop for Route<'_> {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
