@@ -3,7 +3,10 @@
 //! Owns: the order of things (deny wins over ask, ask over allow; what cannot be judged asks). Must never know: how a
 //! card looks or how anything is done.
 
+mod card;
+mod command;
 mod judge;
+mod write;
 
 use cairn_protocol::{Decided, Mode, RuleOffer};
 
@@ -116,7 +119,7 @@ pub fn decide(policy: &Policy, effects: &[Effect]) -> Decision {
             .map(|effect| judge::judge(policy, effect))
             .collect()
     };
-    judge::combine(policy, verdicts)
+    card::combine(policy, verdicts)
 }
 
 #[cfg(test)]

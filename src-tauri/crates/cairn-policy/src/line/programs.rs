@@ -56,8 +56,6 @@ const WRAPPERS: &[&str] = &[
     "toybox",
     "ssh",
     "trap",
-    "git",
-    "make",
     "systemd-run",
     "dbus-run-session",
     "xvfb-run",
@@ -69,13 +67,37 @@ const WRAPPERS: &[&str] = &[
     "podman",
     "kubectl",
     "npx",
-    "npm",
-    "pnpm",
-    "yarn",
     "bunx",
     "uvx",
     "pipx",
 ];
+
+/// Options and sub-commands of git that run what follows.
+const GIT_RUNS: &[&str] = &[
+    "-c",
+    "--config-env",
+    "foreach",
+    "run",
+    "--exec",
+    "-x",
+    "--tree-filter",
+    "--index-filter",
+];
+
+/// Options of `find` and `fd` that run what follows.
+const FIND_RUNS: &[&str] = &[
+    "-exec",
+    "-execdir",
+    "-ok",
+    "-okdir",
+    "-x",
+    "-X",
+    "--exec",
+    "--exec-batch",
+];
+
+/// Options of `find` that write or delete.
+const FIND_WRITES: &[&str] = &["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
 
 /// Shells.
 const SHELLS: &[&str] = &[
@@ -198,11 +220,36 @@ pub(super) fn assigns(program: &str) -> bool {
     )
 }
 
-/// Whether a command's arguments may hold another command.
-pub(super) fn runs_its_arguments(command: &[String]) -> bool {
-    command
-        .first()
-        .is_some_and(|program| WRAPPERS.contains(&base_name(program).as_str()))
+/// Where among a command's words another command may begin. Which argument of a wrapper does depends on its options,
+/// so all of them may; `find` says where.
+pub(super) fn inner_starts(command: &[String]) -> Vec<usize> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Vec::new();
+    };
+    let name = base_name(program);
+    let finds = matches!(name.as_str(), "find" | "fd");
+    let wraps = match name.as_str() {
+        "git" => arguments
+            .iter()
+            .any(|argument| GIT_RUNS.contains(&argument.as_str())),
+        name => WRAPPERS.contains(&name),
+    };
+    if !wraps {
+        return Vec::new();
+    }
+    let before = |at: usize| {
+        command
+            .get(at.saturating_sub(1))
+            .map(String::as_str)
+            .unwrap_or_default()
+    };
+    let begins = |at: &usize| {
+        let word = command.get(*at).map(String::as_str).unwrap_or_default();
+        !word.starts_with('-')
+            && !matches!(word, "." | ".." | "{}" | ";")
+            && (!finds || FIND_RUNS.contains(&before(*at)))
+    };
+    (1..command.len()).filter(begins).collect()
 }
 
 /// The name of the program, if it is one of ours.
@@ -232,21 +279,7 @@ pub(super) fn runs_given_text(command: &[String]) -> Option<String> {
     let interpreter = INTERPRETERS
         .iter()
         .any(|(known, options)| is_version_of(&name, known) && (has(options) || arguments.is_empty()));
-    let find = matches!(name.as_str(), "find" | "fd")
-        && has(&[
-            "-exec",
-            "-execdir",
-            "-ok",
-            "-okdir",
-            "-x",
-            "-X",
-            "--exec",
-            "--exec-batch",
-            "-delete",
-            "-fprint",
-            "-fprintf",
-            "-fls",
-        ]);
+    let find = matches!(name.as_str(), "find" | "fd") && (has(FIND_RUNS) || has(FIND_WRITES));
     let found = shell || interpreter || find || TEXT_RUNNERS.contains(&name.as_str());
     found.then_some(name)
 }

@@ -21,18 +21,16 @@ pub(super) fn take_apart(text: &str, line: &mut Line, inside: usize) {
             continue;
         };
         line.starts.push((at, start));
-        if programs::runs_its_arguments(command) {
-            // Which of a wrapper's arguments begins the command depends on its options; all of them may.
-            line.starts
-                .extend((start + 1..words.len()).map(|word| (at, word)));
-            texts.extend(
-                command
-                    .iter()
-                    .skip(1)
-                    .filter(|word| word.contains([' ', '\t', '\n', ';', '&', '|']))
-                    .cloned(),
-            );
-        }
+        let inner = programs::inner_starts(command);
+        let text = |at: &usize| {
+            command
+                .get(*at)
+                .filter(|word| word.contains([' ', '\t', '\n', ';', '&', '|']))
+                .cloned()
+        };
+        texts.extend(inner.iter().filter_map(text));
+        line.starts
+            .extend(inner.into_iter().map(|word| (at, start + word)));
     }
     if inside < MAX_TEXT_IN_TEXT {
         for text in texts {
