@@ -239,7 +239,9 @@ impl Swap {
         bytes: &[u8],
         calls: &dyn Calls,
     ) -> Result<(), FileError> {
-        let ours = hash::of_bytes(bytes);
+        // What lies under the name and what in the temporary file, as far as we put it there.
+        let mut under_name = Some(hash::of_bytes(bytes));
+        let mut aside = temporary::hash_at(folder, self.temporary_name());
         for _ in 0..TURNS {
             match calls.rename(
                 folder.as_fd(),
@@ -266,9 +268,12 @@ impl Swap {
                     return Err(self.stranded());
                 }
             }
-            if temporary::hash_at(folder, self.temporary_name()).as_deref() == Some(ours.as_str()) {
+            let out = temporary::hash_at(folder, self.temporary_name());
+            if out == under_name {
                 return Ok(());
             }
+            // Somebody replaced it before it came out: that is newer than what lies under the name now.
+            under_name = std::mem::replace(&mut aside, out);
         }
         temporary.done();
         Err(self.stranded())

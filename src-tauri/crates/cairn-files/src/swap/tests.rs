@@ -1,1 +1,421 @@
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
+use rustix::fd::BorrowedFd;
+use rustix::fs::XattrFlags;
+
+use super::*;
+
+/// The system with faults put in its way.
+#[derive(Default)]
+struct Faulty {
+    renames: RefCell<VecDeque<Option<Errno>>>,
+    write: Cell<Option<Errno>>,
+    syncs: Cell<u32>,
+    before_rename: RefCell<VecDeque<Box<dyn FnOnce()>>>,
+}
+
+impl Calls for Faulty {
+    fn rename(&self, dir: BorrowedFd<'_>, from: &Path, to: &Path, how: Rename) -> Result<(), Errno> {
+        if let Some(meddle) = self.before_rename.borrow_mut().pop_front() {
+            meddle();
+        }
+        match self.renames.borrow_mut().pop_front().flatten() {
+            Some(errno) => Err(errno),
+            None => Kernel.rename(dir, from, to, how),
+        }
+    }
+
+    fn write(&self, file: BorrowedFd<'_>, bytes: &[u8]) -> Result<(), Errno> {
+        match self.write.get() {
+            Some(errno) => Kernel
+                .write(file, bytes.get(..bytes.len() / 2).unwrap_or_default())
+                .and(Err(errno)),
+            None => Kernel.write(file, bytes),
+        }
+    }
+
+    fn sync(&self, file: BorrowedFd<'_>) -> Result<(), Errno> {
+        self.syncs.set(self.syncs.get() + 1);
+        Kernel.sync(file)
+    }
+}
+
+struct Project {
+    folder: tempfile::TempDir,
+    root: Root,
+}
+
+impl Project {
+    fn with(content: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("f"), content).unwrap();
+        let root = Root::open(folder.path()).unwrap();
+        Self { folder, root }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.at(name)).unwrap()
+    }
+
+    fn swap(&self, name: &str, expected: Expected) -> Swap {
+        Swap::new(&self.root, &self.at(name), expected).unwrap()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+fn content(text: &str) -> Expected {
+    Expected::Content(hash::of_bytes(text.as_bytes()))
+}
+
+#[test]
+fn x27_keeps_the_mode_and_leaves_no_temporary_file() {
+    for mode in [0o644, 0o755, 0o600, 0o4711] {
+        let project = Project::with("old");
+        std::fs::set_permissions(project.at("f"), std::fs::Permissions::from_mode(mode)).unwrap();
+        let calls = Faulty::default();
+        let written = project
+            .swap("f", content("old"))
+            .write_with(&project.root, b"new", &calls)
+            .unwrap();
+        assert_eq!((project.read("f").as_str(), written.mode), ("new", mode));
+        assert_eq!(std::fs::metadata(project.at("f")).unwrap().mode() & 0o7777, mode);
+        assert_eq!((written.syncs, calls.syncs.get()), (2, 2));
+        assert_eq!(written.guard, Guard::Exact);
+        assert_eq!(project.names(), ["f"]);
+    }
+}
+
+#[test]
+fn keeps_extended_attributes() {
+    let project = Project::with("old");
+    let file = std::fs::File::open(project.at("f")).unwrap();
+    if rustix::fs::fsetxattr(&file, "user.mark", b"kept", XattrFlags::empty()).is_err() {
+        return; // This file system has none.
+    }
+    project
+        .swap("f", content("old"))
+        .write(&project.root, b"new")
+        .unwrap();
+    let mut value = vec![0; 16];
+    let file = std::fs::File::open(project.at("f")).unwrap();
+    let length = rustix::fs::fgetxattr(&file, "user.mark", &mut value[..]).unwrap();
+    assert_eq!(&value[..length], b"kept");
+}
+
+#[test]
+fn creates_a_file_with_its_folders() {
+    let project = Project::with("x");
+    let calls = Faulty::default();
+    let swap = project.swap("a/b/new.txt", Expected::Absent);
+    let written = swap.write_with(&project.root, b"hello", &calls).unwrap();
+    assert_eq!(project.read("a/b/new.txt"), "hello");
+    assert_eq!(written.folders, [project.at("a"), project.at("a/b")]);
+    assert_eq!((written.syncs, calls.syncs.get()), (4, 4));
+    assert_eq!(std::fs::read_dir(project.at("a/b")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_folder_made_for_a_failed_write_goes_again() {
+    let project = Project::with("x");
+    let calls = Faulty {
+        write: Cell::new(Some(Errno::NOSPC)),
+        ..Faulty::default()
+    };
+    let error = project
+        .swap("a/b/new.txt", Expected::Absent)
+        .write_with(&project.root, b"hello", &calls);
+    assert_eq!(error.unwrap_err(), FileError::NoSpace("a/b/new.txt".into()));
+    assert_eq!(project.names(), ["f"]);
+}
+
+#[test]
+fn x26_e13_keeps_what_another_process_wrote() {
+    for meddled in ["theirs", "old2", ""] {
+        let project = Project::with("old");
+        let target = project.at("f");
+        let meddle = move || std::fs::write(target, meddled).unwrap();
+        let calls = Faulty {
+            before_rename: RefCell::new(VecDeque::from([Box::new(meddle) as Box<dyn FnOnce()>])),
+            ..Faulty::default()
+        };
+        let error = project
+            .swap("f", content("old"))
+            .write_with(&project.root, b"mine", &calls)
+            .unwrap_err();
+        assert_eq!(error, FileError::Changed("f".into()));
+        assert_eq!(
+            (project.read("f").as_str(), project.names()),
+            (meddled, vec!["f".to_owned()])
+        );
+    }
+}
+
+#[test]
+fn x26_the_newest_version_stays_when_two_come_in_between() {
+    let project = Project::with("old");
+    let write = |text: &'static str| {
+        let target = project.at("f");
+        Box::new(move || {
+            let other = target.with_file_name("editor");
+            std::fs::write(&other, text).unwrap();
+            std::fs::rename(&other, &target).unwrap();
+        }) as Box<dyn FnOnce()>
+    };
+    let calls = Faulty {
+        before_rename: RefCell::new(VecDeque::from([write("first"), write("second")])),
+        ..Faulty::default()
+    };
+    let error = project
+        .swap("f", content("old"))
+        .write_with(&project.root, b"mine", &calls)
+        .unwrap_err();
+    assert_eq!(error, FileError::Changed("f".into()));
+    assert_eq!(
+        (project.read("f").as_str(), project.names()),
+        ("second", vec!["f".to_owned()])
+    );
+}
+
+#[test]
+fn never_replaces_a_file_that_was_to_be_new() {
+    let project = Project::with("theirs");
+    let error = project
+        .swap("f", Expected::Absent)
+        .write(&project.root, b"mine")
+        .unwrap_err();
+    assert_eq!(error, FileError::Appeared("f".into()));
+    let target = project.at("late");
+    let meddle = move || std::fs::write(target, "theirs").unwrap();
+    let calls = Faulty {
+        before_rename: RefCell::new(VecDeque::from([Box::new(meddle) as Box<dyn FnOnce()>])),
+        ..Faulty::default()
+    };
+    let error = project
+        .swap("late", Expected::Absent)
+        .write_with(&project.root, b"mine", &calls)
+        .unwrap_err();
+    assert_eq!(error, FileError::Appeared("late".into()));
+    assert_eq!(
+        (project.read("late").as_str(), project.names()),
+        ("theirs", vec!["f".to_owned(), "late".to_owned()])
+    );
+}
+
+#[test]
+fn notices_a_file_that_was_deleted_or_became_something_else() {
+    for how in 0..3 {
+        let project = Project::with("old");
+        let target = project.at("f");
+        let meddle = move || {
+            std::fs::remove_file(&target).unwrap();
+            match how {
+                0 => {}
+                1 => std::fs::create_dir(&target).unwrap(),
+                _ => symlink("/etc/passwd", &target).unwrap(),
+            }
+        };
+        let calls = Faulty {
+            before_rename: RefCell::new(VecDeque::from([Box::new(meddle) as Box<dyn FnOnce()>])),
+            ..Faulty::default()
+        };
+        let error = project
+            .swap("f", content("old"))
+            .write_with(&project.root, b"mine", &calls)
+            .unwrap_err();
+        assert_eq!(error, FileError::Changed("f".into()));
+        assert_eq!(project.names().len(), usize::from(how > 0));
+    }
+}
+
+#[test]
+fn x27_a_full_disk_and_a_failing_rename_leave_the_original() {
+    let faults = [
+        Faulty {
+            write: Cell::new(Some(Errno::NOSPC)),
+            ..Faulty::default()
+        },
+        Faulty {
+            renames: RefCell::new(VecDeque::from([Some(Errno::IO)])),
+            ..Faulty::default()
+        },
+        Faulty {
+            renames: RefCell::new(VecDeque::from([Some(Errno::NOSPC)])),
+            ..Faulty::default()
+        },
+        Faulty {
+            renames: RefCell::new(VecDeque::from([Some(Errno::INVAL), Some(Errno::IO)])),
+            ..Faulty::default()
+        },
+    ];
+    for calls in faults {
+        let project = Project::with("old");
+        project
+            .swap("f", content("old"))
+            .write_with(&project.root, b"a longer text", &calls)
+            .unwrap_err();
+        assert_eq!(
+            (project.read("f").as_str(), project.names()),
+            ("old", vec!["f".to_owned()])
+        );
+    }
+}
+
+#[test]
+fn compares_and_renames_where_nothing_can_be_exchanged() {
+    for errno in [Errno::INVAL, Errno::NOSYS] {
+        let project = Project::with("old");
+        let calls = Faulty {
+            renames: RefCell::new(VecDeque::from([Some(errno)])),
+            ..Faulty::default()
+        };
+        let written = project
+            .swap("f", content("old"))
+            .write_with(&project.root, b"new", &calls)
+            .unwrap();
+        assert_eq!(
+            (written.guard, written.syncs, project.read("f").as_str()),
+            (Guard::Compared, 2, "new")
+        );
+        let calls = Faulty {
+            renames: RefCell::new(VecDeque::from([Some(errno)])),
+            ..Faulty::default()
+        };
+        let error = project
+            .swap("f", content("old"))
+            .write_with(&project.root, b"newer", &calls)
+            .unwrap_err();
+        assert_eq!(
+            (error, project.read("f").as_str()),
+            (FileError::Changed("f".into()), "new")
+        );
+        let calls = Faulty {
+            renames: RefCell::new(VecDeque::from([Some(errno)])),
+            ..Faulty::default()
+        };
+        project
+            .swap("n", Expected::Absent)
+            .write_with(&project.root, b"1", &calls)
+            .unwrap();
+        assert_eq!(project.names(), ["f", "n"]);
+    }
+}
+
+#[test]
+fn x29_refuses_a_read_only_file_and_a_folder() {
+    let project = Project::with("old");
+    std::fs::set_permissions(project.at("f"), std::fs::Permissions::from_mode(0o444)).unwrap();
+    let error = project
+        .swap("f", content("old"))
+        .write(&project.root, b"new")
+        .unwrap_err();
+    assert_eq!(
+        (error, project.read("f").as_str()),
+        (FileError::ReadOnly("f".into()), "old")
+    );
+    std::fs::create_dir(project.at("d")).unwrap();
+    let error = project
+        .swap("d", content("old"))
+        .write(&project.root, b"new")
+        .unwrap_err();
+    assert!(matches!(error, FileError::NotAFile { .. }));
+}
+
+#[test]
+fn f17_an_undo_never_takes_a_later_change_away() {
+    let project = Project::with("before");
+    project
+        .swap("f", content("before"))
+        .write(&project.root, b"after")
+        .unwrap();
+    std::fs::write(project.at("f"), "by hand").unwrap();
+    let undo = project.swap("f", content("after"));
+    assert_eq!(
+        undo.write(&project.root, b"before").unwrap_err(),
+        FileError::Changed("f".into())
+    );
+    assert_eq!(
+        undo.remove(&project.root).unwrap_err(),
+        FileError::Changed("f".into())
+    );
+    assert_eq!(
+        (project.read("f").as_str(), project.names()),
+        ("by hand", vec!["f".to_owned()])
+    );
+    assert_eq!(
+        project
+            .swap("f", content("by hand"))
+            .remove(&project.root)
+            .unwrap()
+            .hash,
+        None
+    );
+    assert!(project.names().is_empty());
+}
+
+#[test]
+fn f21_writes_nothing_into_an_impostor_of_the_project() {
+    let outer = tempfile::tempdir().unwrap();
+    let outer = outer.path().canonicalize().unwrap();
+    std::fs::create_dir(outer.join("p")).unwrap();
+    std::fs::write(outer.join("p/f"), "old").unwrap();
+    let root = Root::open(&outer.join("p")).unwrap();
+    let swap = Swap::new(&root, &outer.join("p/f"), content("old")).unwrap();
+    std::fs::rename(outer.join("p"), outer.join("q")).unwrap();
+    std::fs::create_dir(outer.join("p")).unwrap();
+    std::fs::write(outer.join("p/f"), "old").unwrap();
+    assert!(matches!(swap.write(&root, b"new"), Err(FileError::RootGone(_))));
+    assert_eq!(std::fs::read_to_string(outer.join("p/f")).unwrap(), "old");
+    assert_eq!(std::fs::read_to_string(outer.join("q/f")).unwrap(), "old");
+}
+
+#[test]
+fn sweeps_after_a_crash_at_each_step() {
+    let (old, new) = (hash::of_bytes(b"old"), hash::of_bytes(b"new"));
+    // In place, in the temporary file; then: what is found, what is in place.
+    let cases = [
+        (Some("old"), None, Recovered::NotHappened, Some("old")),
+        (Some("old"), Some("ne"), Recovered::NotHappened, Some("old")),
+        (Some("old"), Some("new"), Recovered::NotHappened, Some("old")),
+        (Some("new"), Some("old"), Recovered::Happened, Some("new")),
+        (Some("new"), None, Recovered::Happened, Some("new")),
+        (Some("new"), Some("theirs"), Recovered::Changed, Some("theirs")),
+        (Some("theirs"), Some("new"), Recovered::Changed, Some("theirs")),
+        (None, None, Recovered::Changed, None),
+    ];
+    for (place, leftover, found, left) in cases {
+        let project = Project::with("x");
+        std::fs::remove_file(project.at("f")).unwrap();
+        let temporary = project.at(".cairn-0123456789abcdef.tmp");
+        place.map(|text| std::fs::write(project.at("f"), text).unwrap());
+        leftover.map(|text| std::fs::write(&temporary, text).unwrap());
+        let change = Unfinished {
+            path: &project.at("f"),
+            temporary: &temporary,
+            before: Some(&old),
+            after: Some(&new),
+        };
+        assert_eq!(
+            recover(&project.root, &change).unwrap(),
+            found,
+            "{place:?} {leftover:?}"
+        );
+        assert!(!temporary.exists());
+        assert_eq!(std::fs::read_to_string(project.at("f")).ok().as_deref(), left);
+    }
+    assert!(is_temporary(".cairn-0123456789abcdef.tmp".as_ref()));
+    assert!(!is_temporary(".cairn-notes.tmp".as_ref()));
+}

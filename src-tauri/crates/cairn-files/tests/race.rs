@@ -1,0 +1,72 @@
+//! A folder is swapped for a link while files are resolved, read and written: nothing outside is ever touched.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cairn_files::swap::{Expected, Swap};
+use cairn_files::{Root, hash, read};
+
+const ROUNDS: usize = 400;
+
+/// Lets folder and link trade places until told to stop, so that there is always one of them.
+fn flip(folder: &Path, link: &Path, stop: &AtomicBool) {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    while !stop.load(Ordering::Relaxed) {
+        renameat_with(CWD, folder, CWD, link, RenameFlags::EXCHANGE).unwrap();
+    }
+}
+
+fn race(open: impl Fn(&Path) -> Root) {
+    let scratch = tempfile::tempdir().unwrap();
+    let base = scratch.path().canonicalize().unwrap();
+    for folder in ["p/dir", "outside"] {
+        std::fs::create_dir_all(base.join(folder)).unwrap();
+    }
+    std::fs::write(base.join("p/dir/f"), "inside").unwrap();
+    std::fs::write(base.join("outside/f"), "outside").unwrap();
+    symlink(base.join("outside"), base.join("p/link")).unwrap();
+    let root = open(&base.join("p"));
+    let target = base.join("p/dir/f");
+    let stop = AtomicBool::new(false);
+    let (mut reads, mut writes) = (0, 0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| flip(&base.join("p/dir"), &base.join("p/link"), &stop));
+        for round in 0..ROUNDS {
+            if let Ok(content) = read::whole(&root, &target, 1_000) {
+                assert_ne!(content.bytes, b"outside");
+                reads += 1;
+                let swap = Swap::new(&root, &target, Expected::Content(content.hash)).unwrap();
+                writes += usize::from(swap.write(&root, format!("round {round}").as_bytes()).is_ok());
+            }
+            if let Ok(swap) = Swap::new(&root, &base.join(format!("p/dir/new-{round}")), Expected::Absent) {
+                writes += usize::from(swap.write(&root, b"new").is_ok());
+            }
+            // What is resolved at a moment when the link is there is judged as outside, never as inside.
+            if let Ok(found) = root.resolve("dir/f") {
+                assert_eq!(
+                    found.real.starts_with(base.join("outside")),
+                    found.place == cairn_policy::Place::Outside
+                );
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert!(reads + writes > 0, "nothing ever worked: the race proves nothing");
+    let outside: Vec<_> = std::fs::read_dir(base.join("outside")).unwrap().collect();
+    assert_eq!(outside.len(), 1, "{outside:?}");
+    assert_eq!(
+        hash::of_bytes(&std::fs::read(base.join("outside/f")).unwrap()),
+        hash::of_bytes(b"outside")
+    );
+}
+
+#[test]
+fn g5_a_folder_that_becomes_a_link_leads_nowhere() {
+    race(|path| Root::open(path).unwrap());
+}
+
+#[test]
+fn g5_the_same_without_openat2() {
+    race(|path| Root::open_walking(path).unwrap());
+}
