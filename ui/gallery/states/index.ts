@@ -1,0 +1,11 @@
+/** All states that the gallery shows. */
+import type { GalleryState } from '../state';
+import KitStage from '../stages/KitStage.svelte';
+import { ask } from './ask';
+import { compose } from './compose';
+import { settingsStates } from './settings';
+import { start } from './start';
+
+const kit: GalleryState = { name: 'kit', group: 'Kit', stage: KitStage, props: () => ({}) };
+
+export const states: readonly GalleryState[] = [kit, ...ask, ...compose, ...settingsStates, ...start];

@@ -1,0 +1,117 @@
+/** The settings page and its dialogs. */
+import type { FoundServer, SavedRule, SettingsView } from '../../src/bindings';
+import type { SettingsActions } from '../../src/settings/actions';
+import { called } from '../calls';
+import { NOW, settings as view } from '../data';
+import type { GalleryState } from '../state';
+import SettingsStage from '../stages/SettingsStage.svelte';
+
+export const servers: FoundServer[] = [
+  {
+    name: 'Ollama',
+    base_url: 'http://127.0.0.1:11434/v1',
+    models: [
+      { name: 'qwen3:8b', context_window: 32_768, tools: true, vision: false, bytes: 5_200_000_000 },
+      { name: 'gemma3:12b', context_window: 131_072, tools: true, vision: true, bytes: 8_100_000_000 },
+    ],
+    problem: null,
+  },
+  {
+    name: 'llama.cpp',
+    base_url: 'http://127.0.0.1:8080/v1',
+    models: [],
+    problem: 'connection refused',
+  },
+  { name: 'LM Studio', base_url: 'http://127.0.0.1:1234/v1', models: [], problem: 'connection refused' },
+  { name: 'vLLM', base_url: 'http://127.0.0.1:8000/v1', models: [], problem: 'no answer in 300 ms' },
+];
+
+const rules: SavedRule[] = [
+  { rule: 'run: cargo test', scope: 'project', at: NOW, origin: 'card' },
+  { rule: 'write: src/**', scope: 'session', at: NOW, origin: 'card' },
+  { rule: 'host: docs.rs', scope: 'project', at: NOW, origin: 'config.toml' },
+];
+
+const refuse = (code: string, message: string) => () => Promise.reject({ code, message });
+
+const actions = (given: Partial<SettingsActions> = {}): SettingsActions => ({
+  set: async (change) => {
+    await called('settings/set', change);
+    return { ...view, theme: change.theme ?? view.theme };
+  },
+  saveProfile: async (profile) => {
+    await called('profile/save', profile);
+    return view;
+  },
+  deleteProfile: async (name) => {
+    await called('profile/delete', name);
+    return { ...view, profiles: view.profiles.filter((one) => one.name !== name) };
+  },
+  setKey: async ({ profile, keep }) => {
+    await called('key/set', { profile, keep });
+    return view;
+  },
+  deleteKey: async (name) => {
+    await called('key/delete', name);
+    return view;
+  },
+  test: async (profile) => {
+    await called('model/test', profile);
+    const models = servers[0]?.models ?? [];
+    const found = models[0] ?? { name: '', context_window: null, tools: null, vision: null, bytes: null };
+    return { ms: 148, found, models, warnings: ['Ollama gives it only 4,096 tokens.'] };
+  },
+  discover: () => Promise.resolve({ servers }),
+  rules: () => Promise.resolve({ rules }),
+  revoke: async (rule) => {
+    await called('rule/revoke', rule);
+    return { rules: rules.filter((one) => one.rule !== rule.rule) };
+  },
+  ...given,
+});
+
+const page = (name: string, props: () => Record<string, unknown>): GalleryState => ({
+  name,
+  group: 'Settings',
+  stage: SettingsStage,
+  props,
+});
+
+const bare: SettingsView = { ...view, profiles: [], default_profile: null, origins: [] };
+
+export const settingsStates: GalleryState[] = [
+  page('settings', () => ({ view, actions: actions() })),
+  page('settings-empty', () => ({
+    view: bare,
+    actions: actions({
+      discover: () => Promise.resolve({ servers: servers.slice(1) }),
+      rules: () => Promise.resolve({ rules: [] }),
+    }),
+  })),
+  page('settings-broken', () => ({
+    view: {
+      ...view,
+      broken:
+        'line 14, column 9: expected `=` after the key `base_url`\n14 | base_url "http://127.0.0.1:11434/v1"\n   |         ^',
+    },
+    actions: actions(),
+  })),
+  page('settings-profile', () => ({ view, actions: actions(), edit: 'work' })),
+  page('settings-no-keychain', () => ({
+    view,
+    actions: actions({
+      setKey: refuse('keychain', 'no secret service answers on the session bus'),
+    }),
+    edit: 'work',
+  })),
+  page('settings-test-fails', () => ({
+    view,
+    actions: actions({
+      test: refuse(
+        'model_unreachable',
+        'Could not reach 127.0.0.1:11434: connection refused. Start it, then Retry.',
+      ),
+    }),
+    edit: 'local',
+  })),
+];
