@@ -21,6 +21,8 @@ pub const EDIT_LIMIT: u64 = 256 * 1024 * 1024;
 pub const LINE_WIDTH: usize = 2_000;
 /// Characters that a page counts for each line besides its text: its number, a tab, its end.
 pub const LINE_COST: usize = 8;
+/// The same for a line that is cut, which the reader must be told.
+pub const CUT_COST: usize = 48;
 /// Tries to read a file at rest.
 const TRIES: usize = 3;
 
@@ -77,7 +79,7 @@ pub struct PageRequest {
     pub first: u64,
     /// Lines at most.
     pub count: u64,
-    /// Characters at most, [`LINE_COST`] for each line included. At least one line is given whatever this says.
+    /// Characters at most, [`LINE_COST`] for each line and [`CUT_COST`] for each cut one included. At least one line is given whatever this says.
     pub chars: usize,
 }
 
@@ -172,12 +174,18 @@ pub fn whole(root: &Root, real: &Path, limit: u64) -> Result<Content, FileError>
     }
 }
 
-/// Reads lines of a file.
-pub fn page(root: &Root, real: &Path, request: &PageRequest) -> Result<Lines, FileError> {
+/// Reads lines of a file. `stopped` is asked now and then while lines are skipped; once it says yes, reading
+/// ends with an error.
+pub fn page(
+    root: &Root,
+    real: &Path,
+    request: &PageRequest,
+    stopped: &dyn Fn() -> bool,
+) -> Result<Lines, FileError> {
     let (file, stat) = root.open_file(real)?;
     let stamp = Stamp::of(&stat);
     if stamp.size > WHOLE_LIMIT {
-        return stream::page(file, stamp, request)
+        return stream::page(file, stamp, request, stopped)
             .map_err(|error| FileError::from_io("read", &root.show(real), &error));
     }
     drop(file);
@@ -297,12 +305,13 @@ impl Fill {
 
     /// Adds a line while there is room; the first one always, cut if it must be.
     fn add(&mut self, mut text: String, mut hidden: u64) -> bool {
-        let mut cost = text.chars().count() + LINE_COST;
+        let extra = if hidden > 0 { LINE_COST + CUT_COST } else { LINE_COST };
+        let mut cost = text.chars().count() + extra;
         if cost > self.left {
             if !self.lines.is_empty() {
                 return false;
             }
-            let keep = self.left.saturating_sub(LINE_COST);
+            let keep = self.left.saturating_sub(LINE_COST + CUT_COST);
             hidden += text.chars().count().saturating_sub(keep) as u64;
             text = text.chars().take(keep).collect();
             cost = self.left;

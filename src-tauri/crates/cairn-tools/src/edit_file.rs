@@ -1,1 +1,135 @@
 //! The `edit_file` tool. SPEC T16.
+//!
+//! Owns: what a model is told about an edit. Must never know: how text is matched or bytes get onto the disk.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cairn_agent::tool::{CallContext, Prepared, Tool, ToolClass, ToolError, ToolSpec};
+use cairn_files::edit::{self, EditError, Edited, Occurrences, Replacement, Shift};
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::args;
+use crate::change::{Change, Seen, explain_gap, nothing_to_do, present};
+use crate::place::Workspace;
+use crate::read_file::explain_missing;
+
+const NAME: &str = "edit_file";
+const TITLE: &str = "Edit";
+/// Time limit of one call. SPEC T2.
+const LIMIT: Duration = Duration::from_secs(5);
+/// Lines that are named when many places changed.
+const LINES_NAMED: usize = 5;
+
+/// Replace text in a file that you have read. The text must be in the file exactly as given, and only once.
+/// Give enough lines around the change to make it unique. Line ends are taken from the file.
+#[derive(Deserialize, JsonSchema)]
+struct Input {
+    /// The file: relative to the project folder, or absolute.
+    path: String,
+    /// The text to replace, exactly as in the file: with its indentation, without line numbers.
+    old_string: String,
+    /// The text to put in its place; it is taken literally. Empty deletes.
+    new_string: String,
+    /// Replace every occurrence instead of exactly one.
+    replace_all: Option<bool>,
+}
+
+/// Edits files.
+pub struct EditFile {
+    spec: ToolSpec,
+    workspace: Arc<Workspace>,
+}
+
+impl EditFile {
+    /// The tool for one session.
+    pub fn new(workspace: Arc<Workspace>) -> Self {
+        Self {
+            spec: args::spec::<Input>(NAME, ToolClass::Edit, Some(LIMIT)),
+            workspace,
+        }
+    }
+}
+
+impl Tool for EditFile {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        arguments: Map<String, Value>,
+        _context: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+        let workspace = Arc::clone(&self.workspace);
+        Box::pin(async move {
+            let input: Input = args::parse(NAME, arguments)?;
+            tokio::task::spawn_blocking(move || prepare(&workspace, &input))
+                .await
+                .unwrap_or_else(|error| Err(ToolError::new(format!("`{NAME}` was not run: {error}."))))
+        })
+    }
+}
+
+fn prepare(workspace: &Arc<Workspace>, input: &Input) -> Result<Prepared, ToolError> {
+    let target = workspace.resolve(&input.path)?;
+    let Some(before) = present(workspace, &target)? else {
+        return Err(explain_missing(workspace, &target));
+    };
+    let refused = |error: &EditError| ToolError::new(format!("{} was not changed: {error}.", target.shown));
+    if input.old_string.is_empty() {
+        return Err(refused(&EditError::EmptyOld));
+    }
+    // Before anything of the content is told.
+    let covered = workspace.coverage().check_edit(&target.real, &before);
+    covered.map_err(|gap| explain_gap(&gap, &target.shown))?;
+    let every = input.replace_all == Some(true);
+    let replacement = Replacement {
+        old: &input.old_string,
+        new: &input.new_string,
+        occurrences: if every {
+            Occurrences::Every
+        } else {
+            Occurrences::Once
+        },
+    };
+    let Edited { bytes, shifts } =
+        edit::apply(&before.bytes, &[replacement]).map_err(|(_, error)| refused(&error))?;
+    let shifts: Vec<Shift> = shifts.into_iter().flatten().collect();
+    if bytes == before.bytes {
+        let told = format!(
+            "old_string and new_string are the same: nothing was written, {} is as it was.",
+            target.shown
+        );
+        return Ok(nothing_to_do(workspace, &target, NAME, TITLE, told));
+    }
+    let change = Change {
+        workspace: Arc::clone(workspace),
+        told: format!("Edited {}: {}", target.shown, places(&shifts)),
+        target,
+        before: Some(before),
+        after: bytes,
+        seen: Seen::Edited(shifts),
+        tells_diff: true,
+    };
+    Ok(change.prepare(NAME, TITLE))
+}
+
+/// How many places were replaced, and where.
+fn places(shifts: &[Shift]) -> String {
+    let mut lines: Vec<String> = shifts
+        .iter()
+        .take(LINES_NAMED)
+        .map(|shift| shift.first.to_string())
+        .collect();
+    if shifts.len() > LINES_NAMED {
+        lines.push("...".to_owned());
+    }
+    match shifts.len() {
+        1 => format!("1 replacement on line {}", lines.join("")),
+        count => format!("{count} replacements on lines {}", lines.join(", ")),
+    }
+}

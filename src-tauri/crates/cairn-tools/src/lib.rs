@@ -4,6 +4,7 @@
 
 pub mod args;
 pub mod ask_user;
+mod change;
 pub mod context_status;
 pub mod edit_file;
 pub mod glob;
@@ -15,4 +16,5 @@ mod prepared;
 pub mod read_file;
 pub mod shell;
 pub mod todo_write;
+mod walk;
 pub mod write_file;

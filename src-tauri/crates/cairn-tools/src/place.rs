@@ -31,7 +31,11 @@ impl Workspace {
     /// The project with nothing seen of it yet. `own` are Cairn's own folders, real paths.
     pub fn new(root: Arc<Root>, own: Vec<PathBuf>) -> Self {
         let home = root.home().and_then(|home| home.canonicalize().ok());
-        let places = Places { root: root.path().to_owned(), home, own };
+        let places = Places {
+            root: root.path().to_owned(),
+            home,
+            own,
+        };
         Self {
             root,
             places,
@@ -96,19 +100,28 @@ impl Workspace {
 
     /// Remembers that something is there, so that it does not count as new once it has vanished.
     pub fn note_existing(&self, real: &Path) {
-        self.existed.lock().unwrap_or_else(PoisonError::into_inner).insert(name_hash(real));
+        self.existed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(name_hash(real));
     }
 
     /// Whether something was there at any time the session looked. SPEC T15.
     pub fn has_existed(&self, real: &Path) -> bool {
-        self.existed.lock().unwrap_or_else(PoisonError::into_inner).contains(&name_hash(real))
+        self.existed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(&name_hash(real))
     }
 
     /// Remembers every file of the project that is not ignored. To be called on a blocking thread before the first
     /// command runs: only commands can make files vanish behind the tools' backs. Later calls do nothing.
     pub fn note_names_before_command(&self) {
         self.names.call_once(|| {
-            let walk = WalkBuilder::new(self.root.path()).hidden(false).follow_links(false).build();
+            let walk = WalkBuilder::new(self.root.path())
+                .hidden(false)
+                .follow_links(false)
+                .build();
             let mut existed = self.existed.lock().unwrap_or_else(PoisonError::into_inner);
             for entry in walk.filter_map(Result::ok).take(NAMES_KEPT) {
                 existed.insert(name_hash(entry.path()));

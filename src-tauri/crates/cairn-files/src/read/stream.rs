@@ -15,6 +15,9 @@ const KEEP: usize = (LINE_WIDTH + 1) * 4;
 /// Bytes read at once.
 const BUFFER: usize = 128 * 1024;
 
+/// Lines skipped between two looks at whether to stop.
+const LINES_BETWEEN: u64 = 1_024;
+
 /// A line that was read: what was kept of it, and how long it was with its end.
 struct Line {
     kept: Vec<u8>,
@@ -23,7 +26,12 @@ struct Line {
 }
 
 /// Reads a page of a file above the limit.
-pub(super) fn page(file: File, stamp: Stamp, request: &PageRequest) -> io::Result<Lines> {
+pub(super) fn page(
+    file: File,
+    stamp: Stamp,
+    request: &PageRequest,
+    stopped: &dyn Fn() -> bool,
+) -> io::Result<Lines> {
     let mut reader = BufReader::with_capacity(BUFFER, file);
     let sample = reader.fill_buf()?;
     let sample = sample.get(..SAMPLE).unwrap_or(sample);
@@ -33,7 +41,10 @@ pub(super) fn page(file: File, stamp: Stamp, request: &PageRequest) -> io::Resul
     reader.consume(bom);
     let mut offset = bom as u64;
     let mut fill = Fill::new(request);
-    for _ in 1..fill.first {
+    for line in 1..fill.first {
+        if line % LINES_BETWEEN == 0 && stopped() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
         match skip_line(&mut reader, encoding)? {
             0 => break,
             bytes => offset += bytes,

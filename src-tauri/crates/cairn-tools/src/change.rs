@@ -1,0 +1,368 @@
+//! A change of one file on its way from a call to the disk: judged as a diff, then done exactly as shown.
+//!
+//! Owns: the order check, journal, swap, coverage. Must never know: how the new content was made up.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cairn_agent::store::{BeforeImage, StoreError};
+use cairn_agent::tool::{Action, CallContext, Execute, Prepared, ToolError, ToolOutcome};
+use cairn_files::coverage::{Gap, LineRange};
+use cairn_files::diff::{self, Side};
+use cairn_files::edit::Shift;
+use cairn_files::read::{self, Content, EDIT_LIMIT};
+use cairn_files::swap::{Expected, Swap};
+use cairn_files::{FileError, Kind, Resolved, encoding, hash, lines};
+use cairn_protocol::{ApprovalSubject, ContentBlock, FileChange, FileDiff};
+use futures_util::future::BoxFuture;
+
+use crate::place::Workspace;
+use crate::prepared::digest;
+
+/// What of the new content counts as seen.
+#[derive(Clone, Debug)]
+pub(crate) enum Seen {
+    /// All of it.
+    Whole,
+    /// What was seen before, moved, and what was put in its place.
+    Edited(Vec<Shift>),
+    /// What was seen before, and the lines from this one on.
+    Appended(u64),
+}
+
+/// A change that is known in full and not done yet.
+pub(crate) struct Change {
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) target: Resolved,
+    /// What is there now; none when nothing is.
+    pub(crate) before: Option<Content>,
+    pub(crate) after: Vec<u8>,
+    pub(crate) seen: Seen,
+    /// What the model is told once it is done, before the counts: `Edited src/a.rs: 1 replacement on line 4`.
+    pub(crate) told: String,
+    /// Whether the model is told the difference as well; it knows what it wrote into a new file.
+    pub(crate) tells_diff: bool,
+}
+
+impl Change {
+    /// The call as it is judged. `tool` and `title` are those of the tool.
+    pub(crate) fn prepare(self, tool: &str, title: &str) -> Prepared {
+        let after_hash = hash::of_bytes(&self.after);
+        let before = self.before.as_ref().map(|before| Side {
+            bytes: &before.bytes,
+            hash: &before.hash,
+        });
+        let diff = diff::file_diff(
+            &self.target.shown,
+            before,
+            Some(Side {
+                bytes: &self.after,
+                hash: &after_hash,
+            }),
+        );
+        let before_hash = before.map_or("", |side| side.hash);
+        let path = self.target.real.as_os_str().as_encoded_bytes();
+        let links = self.before.as_ref().map_or(0, |before| before.links);
+        Prepared {
+            title: title.to_owned(),
+            target: self.target.shown.clone(),
+            effects: vec![self.workspace.writes(&self.target.real, links)],
+            subject: Some(ApprovalSubject::Edit {
+                diffs: vec![diff.clone()],
+            }),
+            says: None,
+            blocks: vec![ContentBlock::Diff(diff.clone())],
+            digest: digest(tool, &[path, before_hash.as_bytes(), after_hash.as_bytes()]),
+            limit: None,
+            action: Action::Execute(Box::new(Apply {
+                change: self,
+                diff,
+                after_hash,
+            })),
+        }
+    }
+}
+
+/// A call that finds nothing to change: it succeeds and writes nothing.
+pub(crate) fn nothing_to_do(
+    workspace: &Workspace,
+    target: &Resolved,
+    tool: &str,
+    title: &str,
+    told: String,
+) -> Prepared {
+    Prepared {
+        title: title.to_owned(),
+        target: target.shown.clone(),
+        effects: vec![workspace.reads(&target.real)],
+        subject: None,
+        says: None,
+        blocks: Vec::new(),
+        digest: digest(tool, &[target.real.as_os_str().as_encoded_bytes(), b"unchanged"]),
+        limit: None,
+        action: Action::Execute(Box::new(crate::prepared::Immediately(move |_| ToolOutcome {
+            note: "unchanged".to_owned(),
+            ..ToolOutcome::ok(told)
+        }))),
+    }
+}
+
+/// Reads the file that is to be changed; none when nothing is there. Anything but a file is an error.
+pub(crate) fn present(workspace: &Workspace, target: &Resolved) -> Result<Option<Content>, ToolError> {
+    let read = match target.kind {
+        Kind::Missing => return Ok(None),
+        Kind::Folder => Err(FileError::NotAFile {
+            shown: target.shown.clone(),
+            what: "a folder",
+        }),
+        Kind::Special(special) => Err(FileError::NotAFile {
+            shown: target.shown.clone(),
+            what: special.words(),
+        }),
+        Kind::File => cairn_files::swap::check_writable(workspace.root(), &target.real)
+            .and_then(|()| read::whole(workspace.root(), &target.real, EDIT_LIMIT)),
+    };
+    read.map(Some).map_err(|error| workspace.explain(&error))
+}
+
+/// A gap in what was read, as the model is told it.
+pub(crate) fn explain_gap(gap: &Gap, shown: &str) -> ToolError {
+    ToolError::new(match gap {
+        Gap::NeverRead => {
+            format!(
+                "{shown} was not changed: it has not been read in this session. Read it with read_file first."
+            )
+        }
+        Gap::Changed => format!(
+            "{shown} was not changed: it is not what you read, something else changed it since. That change is \
+             kept; read it again with read_file."
+        ),
+        Gap::Unseen { ranges } => {
+            let first = ranges.first().map_or(1, |range| range.first);
+            format!(
+                "{shown} was not changed: you have not seen all of what would be overwritten ({} never shown whole). \
+                 Read the rest (read_file with offset {first}), or change only a part with edit_file.",
+                name_ranges(ranges)
+            )
+        }
+    })
+}
+
+fn name_ranges(ranges: &[LineRange]) -> String {
+    let name = |range: &LineRange| match (range.first, range.last) {
+        (first, u64::MAX) => format!("{first} and after"),
+        (first, last) if first == last => first.to_string(),
+        (first, last) => format!("{first} to {last}"),
+    };
+    let mut named: Vec<String> = ranges.iter().take(5).map(name).collect();
+    if ranges.len() > 5 {
+        named.push("...".to_owned());
+    }
+    format!("lines {}", named.join(", "))
+}
+
+/// Lines of a content; 0 for what is not text.
+pub(crate) fn count_lines(bytes: &[u8]) -> u64 {
+    encoding::decode(bytes).map_or(0, |decoded| {
+        lines::split(&decoded.text, lines::ends_of(&decoded.text)).len() as u64
+    })
+}
+
+/// Does a judged change.
+struct Apply {
+    change: Change,
+    diff: FileDiff,
+    after_hash: String,
+}
+
+impl Execute for Apply {
+    fn execute(self: Box<Self>, context: CallContext) -> BoxFuture<'static, ToolOutcome> {
+        // A task of its own: whoever stops waiting for it does not stop it between the journal and the disk.
+        let task = tokio::spawn(self.run(context));
+        Box::pin(async move {
+            task.await
+                .unwrap_or_else(|error| ToolOutcome::failed(format!("The change broke off: {error}.")))
+        })
+    }
+}
+
+/// How far a change came.
+enum Failure {
+    Stopped,
+    File(FileError),
+    Journal(StoreError),
+}
+
+impl Apply {
+    async fn run(self: Box<Self>, context: CallContext) -> ToolOutcome {
+        let apply = Arc::new(*self);
+        match apply.write(&context).await {
+            Ok(unrecorded) => apply.outcome(unrecorded),
+            Err(failure) => apply.failed(&failure),
+        }
+    }
+
+    /// Checks, journals, writes. What comes back is what the journal said to the end of it, when it failed.
+    async fn write(self: &Arc<Self>, context: &CallContext) -> Result<Option<StoreError>, Failure> {
+        let checking = Arc::clone(self);
+        let swap = blocking(move || checking.check()).await?;
+        if context.cancel.is_cancelled() {
+            return Err(Failure::Stopped);
+        }
+        let journal = &context.journal;
+        let image = self.before_image(context, swap.temporary().to_owned());
+        journal.before_change(image).await.map_err(Failure::Journal)?;
+        let path = self.change.target.real.clone();
+        if context.cancel.is_cancelled() {
+            journal
+                .after_change(context.call.clone(), path, false)
+                .await
+                .map_err(Failure::Journal)?;
+            return Err(Failure::Stopped);
+        }
+        let writing = Arc::clone(self);
+        let written =
+            blocking(move || swap.write(writing.change.workspace.root(), &writing.change.after)).await;
+        let recorded = journal
+            .after_change(context.call.clone(), path, written.is_ok())
+            .await;
+        written?;
+        self.note();
+        Ok(recorded.err())
+    }
+
+    /// Whether everything still is as it was when the change was made up.
+    fn check(&self) -> Result<Swap, FileError> {
+        let Change {
+            workspace,
+            target,
+            before,
+            ..
+        } = &self.change;
+        let root = workspace.root();
+        let now = root.resolve_path(&target.real)?;
+        if now.real != target.real {
+            return Err(FileError::Swapped(target.shown.clone()));
+        }
+        let expected = match (before, now.kind) {
+            (None, Kind::Missing) => Expected::Absent,
+            (None, _) => return Err(FileError::Appeared(target.shown.clone())),
+            (Some(_), Kind::Missing) => return Err(FileError::Changed(target.shown.clone())),
+            (Some(before), _) => {
+                if read::whole(root, &target.real, EDIT_LIMIT)?.hash != before.hash {
+                    return Err(FileError::Changed(target.shown.clone()));
+                }
+                Expected::Content(before.hash.clone())
+            }
+        };
+        Swap::new(root, &target.real, expected)
+    }
+
+    fn before_image(&self, context: &CallContext, temporary: PathBuf) -> BeforeImage {
+        let before = self.change.before.as_ref();
+        BeforeImage {
+            session: context.session.clone(),
+            turn: context.turn.clone(),
+            call: context.call.clone(),
+            path: self.change.target.real.clone(),
+            before: before.map(|before| before.bytes.clone()),
+            mode: before.map(|before| before.mode),
+            after: Some(self.after_hash.clone()),
+            temporary: Some(temporary),
+        }
+    }
+
+    /// What the model wrote counts as seen.
+    fn note(&self) {
+        let Change {
+            workspace,
+            target,
+            before,
+            after,
+            seen,
+            ..
+        } = &self.change;
+        let total = count_lines(after);
+        workspace.note_existing(&target.real);
+        let mut coverage = workspace.coverage();
+        match (seen, before) {
+            (Seen::Edited(shifts), _) => coverage.note_edited(&target.real, &self.after_hash, shifts, total),
+            (Seen::Appended(first), Some(before)) => {
+                let added = LineRange {
+                    first: *first,
+                    last: total,
+                };
+                coverage.note_appended(&target.real, before, &self.after_hash, added);
+            }
+            (Seen::Whole, _) | (Seen::Appended(_), None) => {
+                coverage.note_whole(&target.real, &self.after_hash, total);
+            }
+        }
+    }
+
+    fn outcome(&self, unrecorded: Option<StoreError>) -> ToolOutcome {
+        let FileDiff { added, removed, .. } = self.diff;
+        let note = format!("+{added} \u{2212}{removed}");
+        let mut content = format!("{} ({note}).", self.change.told);
+        for remark in &self.diff.notes {
+            content.push_str("\nNote: ");
+            content.push_str(remark);
+            content.push('.');
+        }
+        if let Some(error) = unrecorded {
+            content.push_str(&format!(
+                "\nThe file is changed, but the end of the change was not recorded: {error}."
+            ));
+        }
+        if self.change.tells_diff {
+            content.push('\n');
+            content.push_str(&diff::unified(&self.diff));
+        }
+        ToolOutcome {
+            note,
+            blocks: vec![ContentBlock::Diff(self.diff.clone())],
+            changes: vec![FileChange {
+                path: self.diff.path.clone(),
+                change: self.diff.change.clone(),
+                added,
+                removed,
+            }],
+            ..ToolOutcome::ok(content)
+        }
+    }
+
+    fn failed(&self, failure: &Failure) -> ToolOutcome {
+        let shown = &self.change.target.shown;
+        match failure {
+            Failure::Stopped => ToolOutcome {
+                stopped: true,
+                ..ToolOutcome::failed(format!(
+                    "{shown} was not changed: the call was stopped before it began."
+                ))
+            },
+            Failure::File(error) => ToolOutcome::failed(self.change.workspace.explain(error).message),
+            Failure::Journal(error) => ToolOutcome::failed(format!(
+                "{shown} was not changed: what it is now could not be kept for undo ({error})."
+            )),
+        }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Self::File(error)
+    }
+}
+
+/// Runs file work on a thread that may block.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, FileError> + Send + 'static,
+) -> Result<T, FileError> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+        Err(FileError::Io {
+            doing: "change",
+            shown: "the file".to_owned(),
+            reason: error.to_string(),
+        })
+    })
+}
