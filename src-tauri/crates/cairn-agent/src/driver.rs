@@ -52,6 +52,8 @@ pub struct Surface {
     pub tools: Vec<Arc<dyn Tool>>,
     /// Takes stored and transient events. Must not block.
     pub sink: Arc<dyn EventSink>,
+    /// Blots known keys out of what tools bring, before it is stored, shown or sent. SPEC A7.
+    pub mask: Arc<dyn Fn(&str) -> String + Send + Sync>,
 }
 
 /// Takes events of one session, in order, after they were stored.
@@ -154,7 +156,7 @@ impl Driver {
                 Happened::Brought(brought) => self.take(brought).await,
                 Happened::Said(said) => self.hear(said).await,
                 Happened::Progress(item, offset, text) => {
-                    let delta = Delta::Output { offset, text };
+                    let delta = Delta::Output { offset, text: (self.surface.mask)(&text) };
                     self.show(EventBody::ItemDelta { item, delta });
                 }
                 Happened::TextDue => self.release_text().await,

@@ -7,13 +7,13 @@ use cairn_protocol::{
     ApprovalAnswer, ApprovalSubject, Ask, AskOption, ChangeKind, FileChange, QuestionAnswer, Session, TodoItem,
     TodoState, ToolItem,
 };
-use proptest::prelude::*;
 
 use super::*;
 use crate::effect::PreparedFacts;
 use crate::model::{FinishReason, ModelError, ModelEvent};
 use crate::tool::{ToolClass, ToolOutcome};
 
+#[path = "tests/property.rs"]
 mod property;
 
 struct Bench {

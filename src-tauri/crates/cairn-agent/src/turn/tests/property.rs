@@ -1,5 +1,7 @@
 //! Whatever happens in whatever order: nothing runs that was not allowed, and nothing stays open at the end.
 
+use proptest::prelude::*;
+
 use super::*;
 
 #[derive(Clone, Debug)]
