@@ -2,6 +2,8 @@
 // is open. Knows nothing of components.
 import { type Backend, RequestFailed } from '../backend/backend';
 import type { ApiError, Event, ProjectView, SearchHit, Session, SessionId, SettingsView } from '../bindings';
+import { t } from '../text';
+import { now } from './clock.svelte';
 import { SessionState } from './session.svelte';
 
 /** Sessions asked for at once. */
@@ -9,6 +11,14 @@ const PAGE = 100;
 
 /** What fills the middle of the window. */
 export type Place = 'session' | 'settings' | 'start';
+
+/** Something that is said at the foot of the window, with at most one thing to do about it. */
+export interface ToastView {
+  id: number;
+  text: string;
+  tone: 'plain' | 'danger';
+  action?: { label: string; run: () => void };
+}
 
 export class ProjectState {
   project = $state.raw<ProjectView | null>(null);
@@ -27,7 +37,15 @@ export class ProjectState {
   /** Sessions in which something waits for the person. */
   readonly waiting = $derived(this.sessions.filter((s) => s.state === 'waiting').length);
 
+  /** Said at the foot of the window until taken away; the newest last. */
+  toasts = $state.raw<readonly ToastView[]>([]);
+  /** The time when the list was last loaded or moved, for its days. */
+  now = $state(now());
+  /** A profile whose settings shall open. */
+  editing = $state<string | null>(null);
+
   readonly backend: Backend;
+  #toasts = 0;
   #opening: SessionId | null = null;
   #early: Event[] = [];
 
@@ -139,6 +157,58 @@ export class ProjectState {
     if (next) await this.open(next.id);
   }
 
+  /** Deletes a session and offers to put it back. */
+  removeWithUndo(session: Session): void {
+    this.attempt(async () => {
+      await this.remove(session.id);
+      this.say(t('sidebar.deleted', { title: session.title }), {
+        label: t('sidebar.undo'),
+        run: () => this.attempt(() => this.undelete(session.id)),
+      });
+    });
+  }
+
+  /** Hides a session and offers to take that back; or shows a hidden one again. */
+  archiveWithUndo(session: Session): void {
+    const archived = !session.archived;
+    this.attempt(async () => {
+      await this.archive(session.id, archived);
+      if (!archived) return;
+      this.say(t('sidebar.archived', { title: session.title }), {
+        label: t('sidebar.undo'),
+        run: () => this.attempt(() => this.archive(session.id, false)),
+      });
+    });
+  }
+
+  /** Does what may fail, and says so where it does. */
+  attempt(what: () => Promise<unknown>): void {
+    what().catch((cause: unknown) => {
+      const why = RequestFailed.from(cause).message;
+      this.say(t('shell.failed', { why }), undefined, 'danger');
+    });
+  }
+
+  /** Says something at the foot of the window. */
+  say(text: string, action?: ToastView['action'], tone: ToastView['tone'] = 'plain'): void {
+    const id = ++this.#toasts;
+    const run = action && (() => (this.unsay(id), action.run()));
+    const toast: ToastView = { id, text, tone, ...(action && run ? { action: { ...action, run } } : {}) };
+    // Three at once are as many as anybody reads.
+    this.toasts = [...this.toasts.slice(-2), toast];
+    if (tone === 'plain') setTimeout(() => this.unsay(id), 10_000);
+  }
+
+  unsay(id: number): void {
+    this.toasts = this.toasts.filter((toast) => toast.id !== id);
+  }
+
+  /** Shows the settings, with the form of one profile open where it is named. */
+  openSettings(profile: string | null = null): void {
+    this.editing = profile;
+    this.place = 'settings';
+  }
+
   async undelete(id: SessionId): Promise<void> {
     this.#took(await this.backend.request('session/undelete', { session: id }));
   }
@@ -163,6 +233,7 @@ export class ProjectState {
   }
 
   #put(session: Session): void {
+    this.now = now();
     const rest = this.sessions.filter((s) => s.id !== session.id);
     if (session.archived && !this.archived) {
       this.sessions = rest;

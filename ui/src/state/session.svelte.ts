@@ -27,10 +27,15 @@ import { fromSnapshot, reduce, type SessionView } from './reduce';
 /** One item of the transcript with a signal of its own. */
 export class Row {
   readonly id: string;
+  /** The request it belongs to; fixed, so that reading it never makes anything depend on the item. */
+  readonly turn: string;
+  readonly kind: Item['body']['kind'];
   item = $state.raw() as Item;
 
   constructor(item: Item) {
     this.id = item.id;
+    this.turn = item.turn;
+    this.kind = item.body.kind;
     this.item = item;
   }
 }

@@ -100,10 +100,6 @@ export const outcome = {
   'outcome.denied_calls': { one: '{n} denied', other: '{n} denied' },
   'outcome.tokens': '{read} tokens read, {written} written',
   'outcome.nothing_changed': 'nothing changed',
-  'outcome.retry': 'Retry',
-  'outcome.continue': 'Continue',
-  'outcome.settings': 'Open settings',
-  'outcome.interrupted_why': 'Cairn ended while this ran. What had begun was not finished.',
 } as const;
 
 export const activity = {
@@ -113,11 +109,6 @@ export const activity = {
   'activity.reading_prompt': 'Reading prompt {done} of {total}',
   'activity.writing': 'Writing',
   'activity.writing_speed': 'Writing · {speed} tokens/s',
-  'activity.running_tool': 'Running',
-  'activity.waiting_for_you': 'Waiting for you',
-  'activity.retrying': 'Retrying in {for}',
-  'activity.retrying_now': 'Retrying now',
-  'activity.retry_now': 'Retry now',
   'activity.stopping': 'Stopping…',
 } as const;
 
