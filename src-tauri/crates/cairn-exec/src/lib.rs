@@ -12,6 +12,7 @@ mod error;
 mod picture;
 mod processes;
 mod screen;
+mod successor;
 mod supervisor;
 mod sys;
 mod tree;
@@ -27,6 +28,7 @@ pub use picture::{
     ScaledPicture, Sniffed, dimensions, sniff,
 };
 pub use processes::{HelperProgram, Processes};
+pub use successor::become_program;
 
 /// The argument that makes a program of ours a helper; the role follows it.
 pub const HELPER_FLAG: &str = "--cairn-helper";

@@ -155,6 +155,14 @@ impl Processes {
             .unwrap_or_else(|error| Err(PictureError::Helper(error.to_string())))
     }
 
+    /// Process id of the supervisor, for diagnostics; none while it does not run.
+    pub async fn supervisor(&self) -> Option<u32> {
+        match &*self.inner.state.lock().await {
+            State::Linked(link) if link.is_alive() => Some(link.pid()),
+            _ => None,
+        }
+    }
+
     /// Ends everything and waits until it has ended. No command is started afterwards.
     pub async fn shutdown(&self) {
         let state = std::mem::replace(&mut *self.inner.state.lock().await, State::Closed);

@@ -38,6 +38,7 @@ pub(super) struct Link {
     socket: Mutex<UnixStream>,
     shared: Arc<Shared>,
     next: AtomicU64,
+    pid: u32,
     /// True until the helper has ended.
     alive: watch::Receiver<bool>,
 }
@@ -125,7 +126,7 @@ impl Link {
                         return;
                     }
                 };
-                if started.send(Ok(())).is_ok() {
+                if started.send(Ok(child.id())).is_ok() {
                     read(reading, &for_thread);
                 } else {
                     drop(reading);
@@ -137,7 +138,7 @@ impl Link {
                 dying.send_replace(false);
             })
             .map_err(failed)?;
-        starting
+        let pid = starting
             .await
             .map_err(|_| failed(std::io::Error::other("its thread ended")))?
             .map_err(failed)?;
@@ -145,6 +146,7 @@ impl Link {
             socket: Mutex::new(socket),
             shared,
             next: AtomicU64::new(1),
+            pid,
             alive,
         })
     }
@@ -152,6 +154,11 @@ impl Link {
     /// Whether it still works.
     pub(super) fn is_alive(&self) -> bool {
         *self.alive.borrow()
+    }
+
+    /// Process id of the supervisor.
+    pub(super) fn pid(&self) -> u32 {
+        self.pid
     }
 
     /// A place for a new command.

@@ -1,0 +1,297 @@
+//! The `shell` tool over real processes.
+
+#[path = "shell_support.rs"]
+mod support;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cairn_agent::tool::{Action, CallContext, Prepared, Tool as _, ToolClass, ToolError, ToolOutcome};
+use cairn_exec::{Processes, child_environment};
+use cairn_files::Root;
+use cairn_policy::{Effect, Place};
+use cairn_protocol::{ApprovalSubject, CommandEnd, ContentBlock, ShownKind, Terminal};
+use cairn_tools::place::Workspace;
+use cairn_tools::shell::Shell;
+use serde_json::{Value, json};
+use support::{Live, context, processes};
+use tokio_util::sync::CancellationToken;
+
+struct Project {
+    folder: tempfile::TempDir,
+    processes: Processes,
+    shell: Shell,
+}
+
+impl Project {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("sub")).unwrap();
+        std::fs::write(folder.path().join("file"), "x").unwrap();
+        let root = Arc::new(Root::open(folder.path()).unwrap());
+        let processes = processes();
+        let path = std::env::var_os("PATH").unwrap();
+        let parent = [("PATH".into(), path), ("OPENAI_API_KEY".into(), "CANARY".into())];
+        let environment = child_environment(parent, &[]);
+        let shell = Shell::new(
+            Arc::new(Workspace::new(root, vec![])),
+            processes.clone(),
+            environment,
+        );
+        Self {
+            folder,
+            processes,
+            shell,
+        }
+    }
+
+    async fn prepare(&self, arguments: Value, context: &CallContext) -> Result<Prepared, ToolError> {
+        let Value::Object(arguments) = arguments else {
+            unreachable!()
+        };
+        self.shell.prepare(arguments, context).await
+    }
+
+    async fn run(&self, arguments: Value) -> ToolOutcome {
+        let context = context(Arc::new(Live::default()), CancellationToken::new());
+        execute(self.prepare(arguments, &context).await.unwrap(), context).await
+    }
+
+    async fn refuse(&self, arguments: Value) -> String {
+        let context = context(Arc::new(Live::default()), CancellationToken::new());
+        self.prepare(arguments, &context).await.err().unwrap().message
+    }
+}
+
+async fn execute(prepared: Prepared, context: CallContext) -> ToolOutcome {
+    let Action::Execute(run) = prepared.action else {
+        unreachable!()
+    };
+    run.execute(context).await
+}
+
+fn terminal(outcome: &ToolOutcome) -> &Terminal {
+    match outcome.blocks.as_slice() {
+        [ContentBlock::Terminal(terminal)] => terminal,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn x60_the_end_is_always_stated() {
+    let project = Project::new();
+    for (line, ok, content) in [
+        ("echo hi", true, "Exit code 0.\nhi"),
+        ("true", true, "Exit code 0.\n(no output)"),
+        ("false", false, "Exit code 1.\n(no output)"),
+        ("echo out; echo err >&2; exit 3", false, "Exit code 3.\nout\nerr"),
+        ("kill -SEGV $$", false, "Ended by SIGSEGV.\n(no output)"),
+        ("printf '\\033[1mbold\\033[0m'", true, "Exit code 0.\nbold"),
+        (
+            "for i in 1 2 3; do printf '\\r%d%%' $i; done",
+            true,
+            "Exit code 0.\n3%",
+        ),
+    ] {
+        let outcome = project.run(json!({ "command": line })).await;
+        assert_eq!((outcome.ok, outcome.content.as_str()), (ok, content), "{line}");
+        assert_eq!(outcome.commands, 1);
+        assert_eq!(terminal(&outcome).command, line);
+        assert!(!outcome.note.is_empty() && !outcome.timed_out && !outcome.stopped);
+    }
+}
+
+#[tokio::test]
+async fn the_same_command_with_the_same_end_reads_the_same() {
+    let project = Project::new();
+    let first = project.run(json!({ "command": "echo x; sleep 0.1" })).await;
+    let second = project.run(json!({ "command": "echo x; sleep 0.1" })).await;
+    assert_eq!(first.content, second.content);
+}
+
+#[tokio::test]
+async fn x66_it_runs_in_the_project_or_the_folder_named_without_keys() {
+    let project = Project::new();
+    let root = project.folder.path().canonicalize().unwrap();
+    let outcome = project.run(json!({ "command": "pwd" })).await;
+    assert_eq!(terminal(&outcome).output, format!("{}\n", root.display()));
+    let outcome = project.run(json!({ "command": "pwd", "workdir": "sub" })).await;
+    assert_eq!(terminal(&outcome).output, format!("{}/sub\n", root.display()));
+    assert_eq!(terminal(&outcome).workdir, "sub");
+    let outcome = project.run(json!({ "command": "env; cd sub; x=1" })).await;
+    assert!(outcome.content.contains("CAIRN_INSIDE=1") && !outcome.content.contains("CANARY"));
+    let outcome = project
+        .run(json!({ "command": "echo \"$x\"; pwd; read y || echo closed" }))
+        .await;
+    assert_eq!(
+        terminal(&outcome).output,
+        format!("\n{}\nclosed\n", root.display())
+    );
+}
+
+#[tokio::test]
+async fn s8_git_never_waits_for_an_editor_a_pager_or_a_password() {
+    let project = Project::new();
+    let line = "git init -q . && git -c user.name=a -c user.email=a@b commit --allow-empty; \
+                git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one && git log --oneline | wc -l; \
+                git -c credential.helper= ls-remote https://127.0.0.1:1/x";
+    let since = Instant::now();
+    let outcome = project.run(json!({ "command": line, "timeout": 20 })).await;
+    assert!(!outcome.timed_out, "{}", outcome.content);
+    assert!(outcome.content.contains("Aborting commit"), "{}", outcome.content);
+    assert!(since.elapsed() < Duration::from_secs(15));
+}
+
+#[tokio::test]
+async fn what_would_run_is_what_is_shown_and_judged() {
+    let project = Project::new();
+    let context = context(Arc::new(Live::default()), CancellationToken::new());
+    let line = "  echo a\u{202e}b \t; ls  ";
+    let arguments = json!({ "command": line, "description": "list", "workdir": "sub", "timeout": 9 });
+    let prepared = project.prepare(arguments.clone(), &context).await.unwrap();
+    let workdir = project.folder.path().canonicalize().unwrap().join("sub");
+    let expected = Effect::RunCommand {
+        line: line.into(),
+        workdir,
+        place: Place::Inside,
+        network: false,
+    };
+    assert_eq!(prepared.effects, [expected]);
+    let Some(ApprovalSubject::Command { shown, workdir }) = &prepared.subject else {
+        unreachable!()
+    };
+    assert_eq!(workdir, "sub");
+    assert!(
+        shown
+            .iter()
+            .any(|span| span.kind == ShownKind::Chip && span.text.contains("202e")),
+        "{shown:?}"
+    );
+    assert_eq!(prepared.says.as_deref(), Some("list"));
+    assert_eq!(prepared.limit, Some(Duration::from_secs(9)));
+    assert_eq!(prepared.target, "echo a\u{202e}b ; ls");
+
+    let mut digests = vec![prepared.digest];
+    for (field, value) in [
+        ("command", json!("  echo a\u{202e}b \t; ls ")),
+        ("workdir", json!(".")),
+        ("timeout", json!(10)),
+    ] {
+        let mut other = arguments.clone();
+        other[field] = value;
+        digests.push(project.prepare(other, &context).await.unwrap().digest);
+    }
+    let mut other = arguments;
+    other["description"] = json!("something else");
+    assert_eq!(project.prepare(other, &context).await.unwrap().digest, digests[0]);
+    digests.sort_unstable();
+    digests.dedup();
+    assert_eq!(
+        digests.len(),
+        4,
+        "line, folder and limit are all part of the digest"
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_run_is_refused_with_words() {
+    let project = Project::new();
+    for (arguments, words) in [
+        (json!({ "command": "echo \0" }), "NUL"),
+        (json!({ "command": "  \n" }), "empty"),
+        (json!({ "command": "ls", "timeout": 601 }), "at most 600"),
+        (json!({ "command": "ls", "timeout": 0 }), "at least 1"),
+        (json!({ "command": "ls", "workdir": "nowhere" }), "nowhere"),
+        (json!({ "command": "ls", "workdir": "file" }), "must be a folder"),
+        (json!({}), "command"),
+    ] {
+        let message = project.refuse(arguments.clone()).await;
+        assert!(message.contains(words), "{arguments}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn its_description_names_the_shell_and_its_schema_is_flat() {
+    let project = Project::new();
+    let spec = project.shell.spec();
+    assert_eq!((spec.name.as_str(), spec.class), ("shell", ToolClass::Run));
+    assert!(
+        spec.description.contains("`bash --noprofile --norc -c`"),
+        "{}",
+        spec.description
+    );
+    let mut fields: Vec<_> = spec.schema["properties"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect();
+    fields.sort_unstable();
+    assert_eq!(fields, ["command", "description", "timeout", "workdir"]);
+    assert_eq!(spec.schema["required"], json!(["command"]));
+}
+
+#[tokio::test]
+async fn x62_the_time_limit_strikes_and_what_there_was_is_kept() {
+    let project = Project::new();
+    let since = Instant::now();
+    let outcome = project
+        .run(json!({ "command": "echo begun; (sleep 61 &); sleep 61", "timeout": "1" }))
+        .await;
+    assert!(outcome.timed_out && !outcome.ok && !outcome.stopped);
+    assert_eq!(terminal(&outcome).end, CommandEnd::TimedOut);
+    assert!(outcome.content.starts_with("Timed out after 1 s") && outcome.content.ends_with("begun"));
+    assert!(since.elapsed() < Duration::from_secs(2), "{:?}", since.elapsed());
+}
+
+#[tokio::test]
+async fn s5_stop_keeps_what_there_was() {
+    let project = Project::new();
+    let cancel = CancellationToken::new();
+    let live = Arc::new(Live {
+        cancel: Some(cancel.clone()),
+        ..Live::default()
+    });
+    let context = context(Arc::clone(&live) as _, cancel);
+    let prepared = project
+        .prepare(
+            json!({ "command": "echo begun; setsid sleep 61 & wait" }),
+            &context,
+        )
+        .await
+        .unwrap();
+    let outcome = execute(prepared, context).await;
+    assert!(outcome.stopped && !outcome.timed_out && !outcome.ok);
+    assert!(outcome.content.starts_with("Stopped by the user") && outcome.content.ends_with("begun"));
+    assert_eq!(*live.text.lock().unwrap(), "begun\n");
+    project.processes.settled().await;
+}
+
+#[tokio::test]
+async fn s3_what_is_left_running_is_named() {
+    let project = Project::new();
+    let outcome = project
+        .run(json!({ "command": "nohup sleep 61 & sleep 0.1; echo up" }))
+        .await;
+    assert!(outcome.ok);
+    let (_, named) = outcome.content.split_once("[still running").unwrap();
+    assert!(named.contains("sleep 61]"), "{named}");
+    project.processes.shutdown().await;
+}
+
+#[tokio::test]
+async fn x61_of_endless_output_head_and_tail_are_kept() {
+    let project = Project::new();
+    let outcome = project
+        .run(json!({ "command": "echo first; yes | head -c 5M; echo last" }))
+        .await;
+    let block = terminal(&outcome);
+    assert_eq!(block.total_bytes, (5 << 20) + 11);
+    assert!(block.omitted_bytes > 4 << 20);
+    assert!(
+        outcome
+            .content
+            .contains(&format!("[… {} bytes left out …]", block.omitted_bytes))
+    );
+    assert!(outcome.content.starts_with("Exit code 0.\nfirst\ny\n") && outcome.content.ends_with("y\nlast"));
+}
