@@ -1,9 +1,12 @@
-//! Small pieces of prepared calls that several tools share: the digest and calls that only touch our own things.
+//! Small pieces of prepared calls that several tools share: the digest, and calls that read or touch only our own
+//! things.
 //!
-//! Owns: how a call without files is put together. Must never know: what the gate thinks of it.
+//! Owns: how such a call is put together. Must never know: what the gate thinks of it.
 
 use cairn_agent::tool::{Action, CallContext, Execute, Prepared, ToolOutcome};
-use cairn_policy::Effect;
+use cairn_files::Resolved;
+use cairn_policy::{Care, Effect, show_path};
+use cairn_protocol::ApprovalSubject;
 use futures_util::future::BoxFuture;
 use sha2::{Digest, Sha256};
 
@@ -37,6 +40,40 @@ pub(crate) fn own(title: &str, target: String, digest: String, action: Action) -
         digest,
         limit: None,
         action,
+    }
+}
+
+/// A call that lists the names in a folder. Names are listed freely, also where every file is a credential. SPEC P2.
+pub(crate) fn lists(title: &str, target: String, at: &Resolved, action: Action) -> Prepared {
+    let effect = Effect::ReadPath {
+        path: at.real.clone(),
+        place: at.place,
+        care: Care::Plain,
+    };
+    reads(title, target, at, effect, action)
+}
+
+/// A call that reads content at that place.
+pub(crate) fn reads(title: &str, target: String, at: &Resolved, effect: Effect, action: Action) -> Prepared {
+    let digest = digest(
+        title,
+        &[target.as_bytes(), at.real.as_os_str().as_encoded_bytes()],
+    );
+    Prepared {
+        effects: vec![effect],
+        subject: Some(ApprovalSubject::Read {
+            path: show_path(&at.real),
+        }),
+        ..own(title, target, digest, action)
+    }
+}
+
+/// `1 match`, `2 matches`.
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    if count == 1 {
+        format!("1 {one}")
+    } else {
+        format!("{count} {many}")
     }
 }
 

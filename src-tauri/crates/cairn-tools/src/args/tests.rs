@@ -296,7 +296,7 @@ proptest::proptest! {
     #[test]
     fn no_text_makes_it_panic(raw in ".{0,80}") {
         if let Ok(map) = object(&raw) {
-            let _ = parse::<Input>("find", map);
+            parse::<Input>("find", map).ok();
         }
     }
 }

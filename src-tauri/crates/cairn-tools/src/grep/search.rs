@@ -1,0 +1,285 @@
+//! Runs a search over files or a text.
+
+mod sink;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cairn_files::FileError;
+use cairn_policy::is_credential;
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use ignore::DirEntry;
+
+use super::Output;
+use super::collect::{Found, Tally};
+use super::matcher::{Lines, Query};
+use crate::glob::pattern::Pattern;
+use crate::place::Workspace;
+use crate::walk::{Scope, Stop, Visit, below, walk};
+use sink::{Keep, Lens};
+
+/// Bytes of one line, or of one file where matches may span lines, that are held in memory.
+const HEAP_LIMIT: usize = 64 << 20;
+
+/// A search that is ready to run.
+pub(super) struct Search {
+    pub(super) workspace: Arc<Workspace>,
+    pub(super) place: Place,
+    pub(super) query: Query,
+    pub(super) glob: Option<Filter>,
+    pub(super) credentials: Credentials,
+    pub(super) output: Output,
+    /// Lines around each match.
+    pub(super) context: usize,
+}
+
+/// Where to search.
+pub(super) enum Place {
+    /// All files of a folder.
+    Folder(Scope),
+    /// One file, by its real path.
+    File(PathBuf),
+}
+
+/// Which files of a folder are searched.
+pub(super) struct Filter {
+    pub(super) keeps: Keeps,
+    pub(super) pattern: Pattern,
+}
+
+/// What a filter does with a file that its pattern matches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keeps {
+    /// Only such files are searched.
+    Matching,
+    /// Such files are left out.
+    Others,
+}
+
+/// What becomes of files that hold credentials. They are never searched unasked: even whether a pattern matches
+/// would tell what is in them. SPEC P2.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Credentials {
+    /// Skipped and counted.
+    Skipped,
+    /// Searched: the call named one, and the gate has asked.
+    Searched,
+}
+
+impl Search {
+    /// Runs it.
+    pub(super) fn run(&self, stop: &Stop) -> Found {
+        let found = Mutex::new(Found::default());
+        let make = || Worker::new(self, &found);
+        let failed = match &self.place {
+            Place::Folder(scope) => walk(scope, stop, &make),
+            Place::File(path) => {
+                let mut worker = make();
+                worker.search(path, stop);
+                worker.done();
+                0
+            }
+        };
+        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.tally.unreadable += failed as u64;
+        found.stopped = stop.is_set();
+        found
+    }
+
+    /// Whether the `glob` lets the file in. It is matched below the folder that is searched, and below the project
+    /// too: `src/*.rs` means the same files whichever of the two the model counted from.
+    fn lets_in(&self, path: &Path) -> bool {
+        let (Some(filter), Place::Folder(scope)) = (&self.glob, &self.place) else {
+            return true;
+        };
+        let matches = filter.pattern.is_match(below(&scope.base, path))
+            || (path.starts_with(&scope.project) && filter.pattern.is_match(below(&scope.project, path)));
+        matches == (filter.keeps == Keeps::Matching)
+    }
+}
+
+/// Searches a text that is no file, shown under that name.
+pub(super) fn in_text(
+    query: &Query,
+    name: &str,
+    text: &str,
+    output: Output,
+    context: usize,
+    stop: &Stop,
+) -> Found {
+    let mut found = Found::default();
+    let mut searcher = searcher(query, output, context);
+    let mut lens = Lens::new(query, output, context, Keep::Lines, stop);
+    // What was kept is text, whatever bytes are in it.
+    searcher.set_binary_detection(BinaryDetection::none());
+    match searcher.search_reader(
+        &query.matcher,
+        Stoppable {
+            inner: text.as_bytes(),
+            stop,
+        },
+        &mut lens,
+    ) {
+        Ok(()) => found.tally.searched = 1,
+        Err(_) if stop.is_set() => {}
+        Err(_) => found.tally.too_large = 1,
+    }
+    let in_file = lens.into_found();
+    if in_file.matches > 0 {
+        found.add(PathBuf::from(name), in_file);
+    }
+    found.stopped = stop.is_set();
+    found
+}
+
+/// Searches on one thread.
+struct Worker<'a> {
+    search: &'a Search,
+    searcher: Searcher,
+    tally: Tally,
+    found: &'a Mutex<Found>,
+    /// The last folder met, and whether every file in it is a credential.
+    folder: (PathBuf, bool),
+}
+
+impl<'a> Worker<'a> {
+    fn new(search: &'a Search, found: &'a Mutex<Found>) -> Self {
+        Self {
+            search,
+            searcher: searcher(&search.query, search.output, search.context),
+            tally: Tally::default(),
+            found,
+            folder: (PathBuf::new(), false),
+        }
+    }
+
+    fn is_credential(&mut self, path: &Path) -> bool {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return is_credential(path);
+        };
+        // The names of the folders are the same for all files in it, and there are many.
+        if self.folder.0 != folder {
+            self.folder = (folder.to_owned(), is_credential(&folder.join("plain")));
+        }
+        self.folder.1 || is_credential(Path::new(name))
+    }
+
+    fn search(&mut self, path: &Path, stop: &Stop) {
+        let file = match self.search.workspace.root().open_file(path) {
+            Ok((file, _)) => file,
+            // Gone since it was listed: it is not there to be searched.
+            Err(FileError::Missing(_)) => return,
+            Err(_) => {
+                self.tally.unreadable += 1;
+                return;
+            }
+        };
+        let beyond = || {
+            self.found
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .is_beyond(path)
+        };
+        let keep = Keep::Ask(&beyond);
+        let mut lens = Lens::new(
+            &self.search.query,
+            self.search.output,
+            self.search.context,
+            keep,
+            stop,
+        );
+        let read = self.searcher.search_reader(
+            &self.search.query.matcher,
+            Stoppable { inner: file, stop },
+            &mut lens,
+        );
+        match read {
+            Ok(()) if lens.is_binary() => self.tally.binary += 1,
+            Ok(()) => {
+                self.tally.searched += 1;
+                self.keep(path, lens);
+            }
+            // What was found before the stop is still true.
+            Err(_) if stop.is_set() => self.keep(path, lens),
+            Err(error) if is_over_limit(&error) => self.tally.too_large += 1,
+            Err(_) => self.tally.unreadable += 1,
+        }
+    }
+
+    fn keep(&self, path: &Path, lens: Lens<'_>) {
+        let in_file = lens.into_found();
+        if in_file.matches > 0 {
+            self.found
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .add(path.to_owned(), in_file);
+        }
+    }
+}
+
+impl Visit for Worker<'_> {
+    fn visit(&mut self, entry: &DirEntry, stop: &Stop) {
+        // What a link leads to is searched where it is, or lies outside the project (case F04).
+        if entry.path_is_symlink() || !self.search.lets_in(entry.path()) {
+            return;
+        }
+        if self.search.credentials == Credentials::Skipped && self.is_credential(entry.path()) {
+            self.tally.credential += 1;
+            return;
+        }
+        self.search(entry.path(), stop);
+    }
+
+    fn done(self) {
+        self.found
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .tally
+            .add(self.tally);
+    }
+}
+
+fn searcher(query: &Query, output: Output, context: usize) -> Searcher {
+    let context = if output == Output::Content { context } else { 0 };
+    SearcherBuilder::new()
+        .line_terminator(query.lines.terminator())
+        .multi_line(query.lines == Lines::Spanned)
+        .line_number(output == Output::Content)
+        .before_context(context)
+        .after_context(context)
+        .binary_detection(BinaryDetection::quit(0))
+        .heap_limit(Some(HEAP_LIMIT))
+        .build()
+}
+
+fn is_over_limit(error: &io::Error) -> bool {
+    error.to_string().contains("allocation limit")
+}
+
+/// A reader that fails when the search is stopped, so that a huge file without a match ends in time too.
+struct Stoppable<'a, R> {
+    inner: R,
+    stop: &'a Stop,
+}
+
+impl Read for Stoppable<'_, File> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.stop.is_set() {
+            Err(io::Error::other("stopped"))
+        } else {
+            self.inner.read(buffer)
+        }
+    }
+}
+
+impl Read for Stoppable<'_, &[u8]> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.stop.is_set() {
+            Err(io::Error::other("stopped"))
+        } else {
+            self.inner.read(buffer)
+        }
+    }
+}
