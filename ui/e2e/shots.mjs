@@ -12,24 +12,24 @@ mkdirSync(folder, { recursive: true });
 const site = await openSite();
 let taken = 0;
 try {
-  const names = (await stateNames(site)).filter(
-    (name) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)),
-  );
-  for (const viewport of SIZES) {
-    const page = await site.browser.newPage({ viewport });
-    for (const theme of THEMES) {
-      for (const name of names) {
-        await show(page, site.address(name, theme));
-        await page.screenshot({
-          path: `${folder}${name}-${theme}-${viewport.width}x${viewport.height}.png`,
-          animations: 'disabled',
-        });
-        taken += 1;
-      }
+    const names = (await stateNames(site)).filter(
+        (name) => wanted.length === 0 || wanted.some((word) => name.startsWith(word)),
+    );
+    for (const viewport of SIZES) {
+        const page = await site.browser.newPage({ viewport });
+        for (const theme of THEMES) {
+            for (const name of names) {
+                await show(page, site.address(name, theme));
+                await page.screenshot({
+                    path: `${folder}${name}-${theme}-${viewport.width}x${viewport.height}.png`,
+                    animations: 'disabled',
+                });
+                taken += 1;
+            }
+        }
+        await page.close();
     }
-    await page.close();
-  }
 } finally {
-  await site.close();
+    await site.close();
 }
 process.stdout.write(`${taken} pictures in target/shots/gallery\n`);
