@@ -19,6 +19,7 @@ async function recorded(): Promise<Backend> {
     import('./state/clock.svelte'),
   ]);
   setClock(() => NOW);
+  // The session that is looked at stands first, whatever its age.
   const wanted = new URLSearchParams(location.search).get('log')?.split(',') ?? ['tour'];
   const names = Object.keys(logs) as (keyof typeof logs)[];
   return new FakeBackend({ logs: names.filter((name) => wanted.includes(name)).map((name) => logs[name]()) });

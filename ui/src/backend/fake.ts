@@ -51,7 +51,9 @@ export class FakeBackend implements Backend {
     }
     const own = (options.logs ?? []).map((log) => log.session);
     const others = options.sessions ?? sessions;
-    this.#sessions = [...own, ...others.filter((s) => !own.some((o) => o.id === s.id))];
+    this.#sessions = [...own, ...others.filter((s) => !own.some((o) => o.id === s.id))].sort(
+      (a, b) => b.updated_at - a.updated_at,
+    );
   }
 
   async request<M extends Method>(method: M, params: ParamsOf<M>): Promise<ResultOf<M>> {

@@ -11,14 +11,14 @@ export interface Day {
 
 /** Sessions, newest first, under the day of their last event. */
 export function byDay(sessions: readonly Session[], now: number): Day[] {
-  const days: Day[] = [];
+  const days = new Map<string, Session[]>();
   for (const session of sessions) {
     const name = nameOf(session.updated_at, now);
-    const last = days.at(-1);
-    if (last?.name === name) last.sessions.push(session);
-    else days.push({ name, sessions: [session] });
+    const day = days.get(name);
+    if (day) day.push(session);
+    else days.set(name, [session]);
   }
-  return days;
+  return Array.from(days, ([name, of]) => ({ name, sessions: of }));
 }
 
 /** Midnight of the day that holds `at`, in the person's own time zone. */
@@ -44,6 +44,7 @@ export function stateLine(session: Session, since: number | undefined, now: numb
 
 /** An excerpt in pieces: the found words stand between U+0002 and U+0003. */
 export function excerptParts(excerpt: string): { text: string; found: boolean }[] {
+  /* eslint-disable no-control-regex -- the two marks are control characters by agreement with the core */
   return excerpt
     .split(/(\u0002[^\u0003]*\u0003?)/)
     .filter((part) => part !== '')

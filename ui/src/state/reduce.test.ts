@@ -11,7 +11,7 @@ const start = (log: Log): SessionView => fromSnapshot(log.snapshot);
 /** Logs written by the scenarios of the core: one event per line. */
 function goldenLogs(): [string, Event[]][] {
   const folder = new URL('../../../tests/scenarios/golden/', import.meta.url);
-  let names: string[] = [];
+  let names: string[];
   try {
     names = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
   } catch {

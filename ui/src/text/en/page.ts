@@ -176,4 +176,5 @@ export const changes = {
     other: '{n} files changed in this session',
   },
   'changes.notes': 'AGENTS.md and memory',
+  'changes.results': 'Results and pictures',
 } as const;
