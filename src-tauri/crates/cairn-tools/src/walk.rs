@@ -108,26 +108,11 @@ impl<'a> Plan<'a> {
                 Err(_) => failed += 1,
             }
             if entries.len() > SMALL {
-                return self.run_wide(&builder, stop, make);
+                return wide(&builder, stop, make);
             }
         }
         share::share(&entries, threads(), stop, make);
         failed
-    }
-
-    fn run_wide<V: Visit>(
-        &self,
-        builder: &WalkBuilder,
-        stop: &Stop,
-        make: &(impl Fn() -> V + Sync),
-    ) -> usize {
-        let failed = Mutex::new(0);
-        builder.build_parallel().visit(&mut Crew {
-            stop,
-            make,
-            failed: &failed,
-        });
-        failed.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn builder(&self) -> WalkBuilder {
@@ -171,6 +156,17 @@ impl<'a> Plan<'a> {
         });
         builder
     }
+}
+
+/// Walks on several threads; gives the number of what could not be looked at.
+fn wide<V: Visit>(builder: &WalkBuilder, stop: &Stop, make: &(impl Fn() -> V + Sync)) -> usize {
+    let failed = Mutex::new(0);
+    builder.build_parallel().visit(&mut Crew {
+        stop,
+        make,
+        failed: &failed,
+    });
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes the visitors of a parallel walk.

@@ -1,5 +1,6 @@
 //! The search tools against real folders: `list_dir`, `glob`, `grep`.
 
+#[cfg(test)]
 mod search {
     pub(crate) mod fixture;
     mod glob;

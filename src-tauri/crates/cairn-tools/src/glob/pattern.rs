@@ -120,7 +120,7 @@ pub(crate) fn split(pattern: &str) -> (&str, &str) {
 pub(crate) fn names_hidden(pattern: &str) -> bool {
     pattern
         .split(['/', '{', ','])
-        .any(|segment| segment.starts_with('.') && segment.trim_matches('.') != "")
+        .any(|segment| segment.starts_with('.') && !segment.trim_matches('.').is_empty())
 }
 
 #[cfg(test)]

@@ -46,6 +46,10 @@ impl Project {
         project
     }
 
+    pub(crate) fn workspace(&self) -> Arc<Workspace> {
+        Arc::clone(&self.workspace)
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.workspace.root().path().join(name)
     }
@@ -79,15 +83,15 @@ impl Project {
     }
 
     pub(crate) fn glob(&self) -> cairn_tools::glob::Glob {
-        cairn_tools::glob::Glob::new(Arc::clone(&self.workspace))
+        cairn_tools::glob::Glob::new(self.workspace())
     }
 
     pub(crate) fn grep(&self) -> cairn_tools::grep::Grep {
-        cairn_tools::grep::Grep::new(Arc::clone(&self.workspace))
+        cairn_tools::grep::Grep::new(self.workspace())
     }
 
     pub(crate) fn list_dir(&self) -> cairn_tools::list_dir::ListDir {
-        cairn_tools::list_dir::ListDir::new(Arc::clone(&self.workspace))
+        cairn_tools::list_dir::ListDir::new(self.workspace())
     }
 
     pub(crate) fn context(&self) -> CallContext {

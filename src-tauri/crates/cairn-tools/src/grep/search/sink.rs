@@ -191,7 +191,7 @@ impl Sink for Lens<'_> {
             SinkContextKind::Before => self.before.push(line),
             // Lines after a match that was only counted are not wanted either.
             _ if self.found.matches <= MOST_MATCHES && self.follows(line.number) => {
-                self.found.lines.push(line)
+                self.found.lines.push(line);
             }
             _ => {}
         }
