@@ -50,6 +50,8 @@ pub(crate) struct Writer {
     level: Durability,
     unsynced_since: Option<Instant>,
     wrote_since_settling: bool,
+    /// Length of the log from which on it is cut even while work goes on.
+    cut_from: u64,
 }
 
 impl Writer {
@@ -65,6 +67,7 @@ impl Writer {
             level: Durability::Committed,
             unsynced_since: None,
             wrote_since_settling: true,
+            cut_from: BUSY_LOG,
         }
     }
 
@@ -75,9 +78,7 @@ impl Writer {
                 Ok(Order::Work(job)) => {
                     job(&mut self);
                     self.sync_when_due();
-                    if self.log_length() > BUSY_LOG {
-                        self.checkpoint("PASSIVE");
-                    }
+                    self.cut_log_while_busy();
                 }
                 Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
@@ -136,7 +137,8 @@ impl Writer {
         if let Err(error) = freed {
             tracing::warn!(%error, "free pages were not given back");
         }
-        self.wrote_since_settling = true;
+        // Only now does the file itself get shorter.
+        self.checkpoint("TRUNCATE");
     }
 
     fn transact<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
@@ -209,6 +211,18 @@ impl Writer {
             .map_err(|(error, path)| from_io(&error, &path))?;
         self.syncs.fetch_add(synced, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// A reader that stays may keep the log from starting anew: then it is tried again only after it has grown as
+    /// much once more, because every try syncs.
+    fn cut_log_while_busy(&mut self) {
+        let length = self.log_length();
+        if length <= BUSY_LOG {
+            self.cut_from = BUSY_LOG;
+        } else if length > self.cut_from {
+            self.checkpoint("PASSIVE");
+            self.cut_from = length + BUSY_LOG;
+        }
     }
 
     /// With nothing else to do: cuts a long log, then sleeps until the next write.

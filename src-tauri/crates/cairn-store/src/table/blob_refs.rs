@@ -15,9 +15,6 @@ pub(crate) const STEP: Step = Step {
     CREATE INDEX blob_refs_by_session ON blob_refs (session)",
 };
 
-/// How every blob id stands in an event's JSON.
-const MARK: &str = "\"blob\":\"";
-
 /// Notes the blob as named by the session.
 pub(crate) fn add(db: &Connection, session: i64, blob: &BlobId) -> rusqlite::Result<()> {
     db.prepare_cached("INSERT OR IGNORE INTO blob_refs (blob, session) VALUES (?1, ?2)")?
@@ -25,12 +22,14 @@ pub(crate) fn add(db: &Connection, session: i64, blob: &BlobId) -> rusqlite::Res
     Ok(())
 }
 
-/// Notes all blobs that an event's JSON names. Text that only looks so is noted too, which does no harm.
+/// Notes all blobs that an event's JSON names, in whatever field. Other hashes are noted too, which does no harm.
 pub(crate) fn add_all(db: &Connection, session: i64, json: &str) -> rusqlite::Result<()> {
-    for (at, _) in json.match_indices(MARK) {
-        let start = at + MARK.len();
-        if let Some(hex) = json.get(start..start + 64)
-            && hex.bytes().all(|byte| byte.is_ascii_hexdigit())
+    let mut rest = json;
+    while let Some(at) = rest.find('"') {
+        rest = rest.get(at + 1..).unwrap_or_default();
+        if let Some(hex) = rest.get(..64)
+            && rest.as_bytes().get(64) == Some(&b'"')
+            && hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
         {
             add(db, session, &BlobId::from(hex))?;
         }

@@ -61,7 +61,7 @@ fn append_run(db: &Connection, events: &[Event], own: &ProcessMark) -> Result<()
     let Some(first) = stored.peek() else { return Ok(()) };
     let mut position = match (sessions::position(db, &first.session)?, &first.body) {
         (Some(position), _) => position,
-        (None, EventBody::SessionChanged { session }) => {
+        (None, EventBody::SessionChanged { session }) if session.id == first.session => {
             sessions::put(db, session)?;
             sessions::position(db, &session.id)?.ok_or_else(|| sessions::missing(&session.id))?
         }
