@@ -172,7 +172,7 @@ test('queued_messages_are_edited_dropped_and_sent_now', async () => {
     await page.keyboard.type('whole metres');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Remove queued message 2' }).click();
-    await page.getByRole('button', { name: 'Send queued message 1 now' }).click();
+    await page.getByRole('button', { name: 'Send now: queued message 1' }).click();
     const edits = await calls('queue/edit');
     assert.deepEqual(edits[0], { id: 'q-1', text: 'whole metres', now: false });
     assert.deepEqual(edits[1], { id: 'q-2', text: null, now: false });

@@ -14,8 +14,8 @@ const files = readdirSync(folder)
     .map((name) => `${folder}${name}`);
 
 await build({
-  configFile: fileURLToPath(new URL('../vite.gallery.config.ts', import.meta.url)),
-  logLevel: 'error',
+    configFile: fileURLToPath(new URL('../vite.gallery.config.ts', import.meta.url)),
+    logLevel: 'error',
 });
 process.env.CAIRN_GALLERY_BUILT = '1';
 

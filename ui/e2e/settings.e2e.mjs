@@ -24,7 +24,7 @@ const button = (name) => page.getByRole('button', { name, exact: true });
 
 test('a_found_model_is_added_with_a_valid_name', async () => {
     await open('settings');
-    await button('Use gemma3:12b').click();
+    await button('Add gemma3:12b').click();
     await button('Save').click();
     const [saved] = await calls('profile/save');
     assert.equal(saved.name, 'gemma3-12b');

@@ -21,14 +21,14 @@ export async function openSite() {
     const executablePath = process.env.CHROMIUM ?? browsers.find((path) => existsSync(path));
     if (!executablePath) throw new Error('No Chromium was found. Install it, or name it in CHROMIUM.');
     // Built once: a page of the development server is hundreds of files, each asked for anew.
-  if (!process.env.CAIRN_GALLERY_BUILT) await build({ configFile: config, logLevel: 'error' });
-  const server = await preview({
-    configFile: config,
-    logLevel: 'error',
-    preview: { host: '127.0.0.1', port: 0, strictPort: false },
-  });
-  const { port } = server.httpServer.address();
-  const browser = await chromium.launch({
+    if (!process.env.CAIRN_GALLERY_BUILT) await build({ configFile: config, logLevel: 'error' });
+    const server = await preview({
+        configFile: config,
+        logLevel: 'error',
+        preview: { host: '127.0.0.1', port: 0, strictPort: false },
+    });
+    const { port } = server.httpServer.address();
+    const browser = await chromium.launch({
         executablePath,
         args: [
             '--headless',

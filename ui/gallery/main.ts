@@ -4,7 +4,9 @@ import { mount } from 'svelte';
 import '../src/styles/base.css';
 import { calls } from './calls';
 import GalleryIndex from './GalleryIndex.svelte';
+import { NOW } from './data';
 import { states } from './states';
+import { setClock } from '../src/state/clock.svelte';
 
 declare global {
   interface Window {
@@ -14,6 +16,9 @@ declare global {
     cairnStates: readonly string[];
   }
 }
+
+// Recorded sessions lie at a fixed time; so must the window that shows them.
+setClock(() => NOW);
 
 const query = new URLSearchParams(location.search);
 const dark = query.get('theme') === 'dark';

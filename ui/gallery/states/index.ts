@@ -5,7 +5,15 @@ import { ask } from './ask';
 import { compose } from './compose';
 import { settingsStates } from './settings';
 import { start } from './start';
+import { windows } from './window';
 
 const kit: GalleryState = { name: 'kit', group: 'Kit', stage: KitStage, props: () => ({}) };
 
-export const states: readonly GalleryState[] = [kit, ...ask, ...compose, ...settingsStates, ...start];
+export const states: readonly GalleryState[] = [
+  kit,
+  ...ask,
+  ...compose,
+  ...settingsStates,
+  ...start,
+  ...windows,
+];

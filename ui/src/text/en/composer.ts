@@ -63,5 +63,5 @@ export const queue = {
   'queue.send_now': 'Send now',
   'queue.edit': 'Edit queued message {n}',
   'queue.remove': 'Remove queued message {n}',
-  'queue.send_now_label': 'Send queued message {n} now',
+  'queue.send_now_label': 'Send now: queued message {n}',
 } as const;

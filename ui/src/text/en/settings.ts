@@ -37,7 +37,7 @@ export const settings = {
   'settings.look_again': 'Look again',
   'settings.looking': 'Looking for model servers…',
   'settings.nothing_found': 'No model server answered on the usual ports.',
-  'settings.use_found': 'Use {model}',
+  'settings.use_found': 'Add {model}',
   'settings.add': 'Add',
   'settings.profile.name': 'Name',
   'settings.profile.name_hint': 'Letters, digits, - and _',
