@@ -1,6 +1,6 @@
 //! What a command sees, and what is seen of it.
 
-#[path = "support.rs"]
+#[path = "support/processes.rs"]
 mod support;
 
 use std::time::{Duration, Instant};

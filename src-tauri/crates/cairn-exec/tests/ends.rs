@@ -1,6 +1,6 @@
 //! How commands end, and that nothing of them stays.
 
-#[path = "support.rs"]
+#[path = "support/processes.rs"]
 mod support;
 
 use std::process::{Child, Stdio};

@@ -1,6 +1,6 @@
 //! Pictures through a real helper process.
 
-#[path = "support.rs"]
+#[path = "support/processes.rs"]
 mod support;
 
 use std::io::Cursor;

@@ -1,6 +1,6 @@
 //! Pictures on their way from a file to the model and the person.
 
-#[path = "shell_support.rs"]
+#[path = "shell/support.rs"]
 mod support;
 
 use cairn_agent::store::StoreError;

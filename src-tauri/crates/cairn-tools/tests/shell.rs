@@ -1,6 +1,6 @@
 //! The `shell` tool over real processes.
 
-#[path = "shell_support.rs"]
+#[path = "shell/support.rs"]
 mod support;
 
 use std::sync::Arc;
