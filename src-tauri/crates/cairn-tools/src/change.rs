@@ -177,10 +177,10 @@ struct Apply {
 
 impl Execute for Apply {
     fn execute(self: Box<Self>, context: CallContext) -> BoxFuture<'static, ToolOutcome> {
-        // A task of its own: whoever stops waiting for it does not stop it between the journal and the disk.
-        let task = tokio::spawn(self.run(context));
         Box::pin(async move {
-            task.await
+            // A task of its own: whoever stops waiting for it does not stop it between the journal and the disk.
+            tokio::spawn(self.run(context))
+                .await
                 .unwrap_or_else(|error| ToolOutcome::failed(format!("The change broke off: {error}.")))
         })
     }

@@ -1,0 +1,11 @@
+//! The file tools against real folders: `read_file`, `write_file`, `edit_file`.
+
+mod files {
+    mod changing;
+    mod editing;
+    pub(crate) mod fixture;
+    mod links;
+    mod pictures;
+    mod reading;
+    mod writing;
+}
