@@ -90,6 +90,12 @@ export class FakeBackend implements Backend {
     for (const handler of this.#handlers) handler(event);
   }
 
+  /** Goes back to where the last `count` events of a session had not happened yet. */
+  rewind(id: string, count: number): void {
+    const played = this.#logs.get(id);
+    if (played) played.at = Math.max(0, played.log.events.length - count);
+  }
+
   /** Plays the next `count` events of a session; returns how many are left. */
   step(id: string, count = 1): number {
     const played = this.#logs.get(id);

@@ -7,7 +7,7 @@ import {
   hostile,
   loadingModel,
   long,
-  many,
+  many as manyRequests,
   retrying,
   waitingEdit,
   waitingQuestion,
@@ -19,7 +19,6 @@ export { AXIS, NOW };
 export { commandCard } from './fixtures/tour';
 export { emptySession, emptySnapshot, meter, Script } from './fixtures/script';
 export { rich } from './fixtures/rich';
-export { many };
 
 /** A recorded session. */
 export interface Log {
@@ -38,6 +37,9 @@ const logOf = (script: Script, title = script.session.title): Log => ({
   session: script.session,
 });
 
+/** A session of many short requests. */
+export const many = (requests: number): Log => logOf(manyRequests(requests));
+
 /** Every log by name. Made when asked for: some are long. */
 export const logs = {
   tour: () => logOf(tour()),
@@ -48,7 +50,7 @@ export const logs = {
   question: () => logOf(waitingQuestion()),
   hostile: () => logOf(hostile()),
   long: () => logOf(long()),
-  many: () => logOf(many(64)),
+  many: () => many(64),
   loading: () => logOf(loadingModel()),
   retrying: () => logOf(retrying()),
   empty: (): Log => {
