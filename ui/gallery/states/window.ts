@@ -31,7 +31,7 @@ export const windows: GalleryState[] = [
     name: `window-${name}`,
     group: 'Window',
     stage: WindowStage,
-    props: () => ({ options: { logs: [logs[name]()], answers: themed() } }),
+    props: () => ({ options: { logs: [logs[name]()], sessions: [], answers: themed() } }),
   })),
   {
     name: 'window-first-run',

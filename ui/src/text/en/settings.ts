@@ -65,7 +65,7 @@ export const settings = {
   'settings.profile.number_bad': '“{value}” is not a number this field can hold.',
   'settings.key': 'API key',
   'settings.key_for': 'API key for {name}',
-  'settings.key_replace': 'Type a new key to replace the stored one',
+  'settings.key_replace': 'Now: {place}. Type a new one to replace it.',
   'settings.key_not_needed': 'Servers on this machine usually need none',
   'settings.key_where': 'Where to keep it',
   'settings.key_keep.keychain': 'In the system’s keychain',
