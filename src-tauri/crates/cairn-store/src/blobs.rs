@@ -18,7 +18,7 @@ use crate::folder;
 /// zstd's own default: text shrinks to a quarter at some hundred MB/s.
 const LEVEL: i32 = 3;
 /// A blob used this recently is never removed: another process may be about to name it.
-const FRESH: Duration = Duration::from_secs(3600);
+const FRESH: Duration = Duration::from_hours(1);
 
 /// The blob store.
 pub(crate) struct Blobs {

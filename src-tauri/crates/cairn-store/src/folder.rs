@@ -29,7 +29,8 @@ pub(crate) fn tighten(path: &Path, mode: u32) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
 
     let found = fs::metadata(path)?.permissions().mode();
-    if found & 0o077 == 0 {
+    let others = found & 0o077;
+    if others == 0 {
         return Ok(());
     }
     fs::set_permissions(path, fs::Permissions::from_mode(mode))

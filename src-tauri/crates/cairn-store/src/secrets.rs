@@ -162,10 +162,10 @@ impl Secrets {
         let place = self.place(profile, usual);
         let secret = match place {
             KeyPlace::None => None,
-            KeyPlace::Environment => self.from_environment(usual),
+            KeyPlace::Environment => self.in_environment(usual),
             KeyPlace::Session => self.memory().session.get(profile).cloned(),
             KeyPlace::File => self.shared.folder.read(profile)?,
-            KeyPlace::Keychain => self.from_keychain(profile).await?,
+            KeyPlace::Keychain => self.in_keychain(profile).await?,
         };
         Ok(secret.map(|secret| FoundKey { secret, place }))
     }
@@ -240,7 +240,7 @@ impl Secrets {
         masked
     }
 
-    fn from_environment(&self, usual: Option<&str>) -> Option<Secret> {
+    fn in_environment(&self, usual: Option<&str>) -> Option<Secret> {
         let environment = &self.shared.environment;
         environment
             .get(OWN_VARIABLE)
@@ -248,7 +248,7 @@ impl Secrets {
             .cloned()
     }
 
-    async fn from_keychain(&self, profile: &str) -> Result<Option<Secret>, SecretError> {
+    async fn in_keychain(&self, profile: &str) -> Result<Option<Secret>, SecretError> {
         let name = profile.to_owned();
         let _turn = self.shared.asking.lock().await;
         if let Some(known) = self.memory().read.get(profile) {

@@ -96,7 +96,10 @@ fn is_ours(temporary: &Path, target: &Path) -> bool {
     let named = temporary
         .file_name()
         .and_then(|name| name.to_str())
-        .is_some_and(|name| name.starts_with(".cairn-") && name.ends_with(".tmp"));
+        .is_some_and(|name| {
+            name.strip_suffix(".tmp")
+                .is_some_and(|rest| rest.starts_with(".cairn-"))
+        });
     let Some(folder) = temporary.parent() else {
         return false;
     };

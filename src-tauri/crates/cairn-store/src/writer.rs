@@ -131,9 +131,15 @@ impl Writer {
 
     /// Space of deleted rows back to the disk, at most `pages` pages of it.
     pub(crate) fn give_back(&mut self, pages: u32) {
+        // Every step of the statement frees one page.
         let freed = self
             .connection
-            .execute_batch(&format!("PRAGMA incremental_vacuum({pages})"));
+            .prepare(&format!("PRAGMA incremental_vacuum({pages})"))
+            .and_then(|mut statement| {
+                let mut rows = statement.query([])?;
+                while rows.next()?.is_some() {}
+                Ok(())
+            });
         if let Err(error) = freed {
             tracing::warn!(%error, "free pages were not given back");
         }
@@ -169,7 +175,7 @@ impl Writer {
             (Some(sync), false) => sync,
             (None, true) => IDLE,
             // Nothing to do: an idle program must not wake up.
-            (None, false) => Duration::from_secs(3600),
+            (None, false) => Duration::from_hours(1),
         }
     }
 
@@ -263,7 +269,7 @@ fn begin(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
             Err(error)
                 if round < BUSY_ROUNDS && error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) =>
             {
-                round += 1
+                round += 1;
             }
             begun => return begun,
         }

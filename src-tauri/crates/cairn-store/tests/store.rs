@@ -7,6 +7,7 @@
     clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::print_stderr,
+    clippy::format_collect,
     reason = "this file is only tests and what they share"
 )]
 

@@ -15,6 +15,7 @@ use crate::sweep::{self, Swept};
 use crate::table::changes::{self, Before, Change};
 use crate::table::outputs::{self, Place};
 use crate::table::{blob_refs, now, sessions};
+use crate::writer::Writer;
 
 /// Compressed before-images up to this size lie in the database: one sync then keeps image and plan. SPEC F2.
 const BEFORE_IN_ROW: usize = 256 << 10;
@@ -76,7 +77,7 @@ impl Store {
 
     /// The writer syncs blobs that wait with its next sync; this makes sure that there is one.
     fn note_pending_blobs(&self) -> Result<(), StoreError> {
-        self.order(Box::new(|writer| writer.owe_sync()))
+        self.order(Box::new(Writer::owe_sync))
     }
 }
 

@@ -192,6 +192,7 @@ fn purge(writer: &mut Writer) -> Result<Vec<cairn_protocol::BlobId>, StoreError>
         })?);
     }
     if !doomed.is_empty() {
+        writer.commit(Durability::Committed, |db| Ok(messages::tidy(db)?))?;
         writer.give_back(GIVEN_BACK);
     }
     Ok(orphans)

@@ -178,3 +178,8 @@ pub(crate) fn purge(db: &Connection, session: i64) -> rusqlite::Result<()> {
         .collect::<rusqlite::Result<_>>()?;
     all.into_iter().try_for_each(|n| remove(db, n))
 }
+
+/// Drops deleted words from the index itself, a few megabytes at a time.
+pub(crate) fn tidy(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch("INSERT INTO words (words, rank) VALUES ('merge', -500)")
+}

@@ -5,9 +5,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use cairn_agent::store::{BeforeImage, Durability, EventStore, Journal, StoreError};
+use cairn_protocol::{EventBody, ItemBody};
 use cairn_store::Store;
 
-use crate::kit::{Place, child_command, child_through, event, has, id, is_root, make, noise, said, told};
+use crate::kit::{
+    Place, child_command, child_through, event, has, id, is_root, item, make, noise, said, told,
+};
 
 /// A small file system of its own; none where that is not permitted.
 struct SmallDisk {
@@ -81,19 +84,16 @@ async fn r2_a_full_disk_is_said_loses_nothing_and_goes_on_when_there_is_room() {
         turn: "t".into(),
         call: "c".into(),
         path: "/p/a".into(),
-        before: Some(words.clone().into_bytes()),
+        before: Some(noise(200_000)),
         mode: None,
         after: None,
         temporary: None,
     };
-    let noise: Vec<u8> = (0..400_000_u64)
-        .map(|n| (n.wrapping_mul(n) >> 7) as u8 ^ (n >> 3) as u8)
-        .collect();
     assert!(matches!(
         store.before_change(image.clone()).await,
         Err(StoreError::Full(_))
     ));
-    let blob = store.put_blob(noise).await;
+    let blob = store.put_blob(noise(400_000)).await;
     assert!(matches!(blob, Err(StoreError::Full(_))), "{blob:?}");
     assert_eq!(store.load(&id("s")).await.unwrap().last_seq, kept);
 
@@ -220,15 +220,15 @@ async fn d2_deleted_sessions_give_their_space_back() {
     let place = Place::new();
     let store = place.open();
     make(&store, "s", "p", 10).await;
-    let text = "some words ".repeat(20_000);
+    let thought = ItemBody::Thinking {
+        text: "some words ".repeat(20_000),
+    };
     for seq in 2..40 {
-        store
-            .append(
-                vec![event("s", seq, said(&format!("i{seq}"), &text))],
-                Durability::Committed,
-            )
-            .await
-            .unwrap();
+        let thought = EventBody::ItemCompleted {
+            item: item("i", thought.clone()),
+        };
+        let events = vec![event("s", seq, thought)];
+        store.append(events, Durability::Committed).await.unwrap();
     }
     store.delete(&id("s")).await.unwrap();
     let path = store.path().to_owned();

@@ -153,7 +153,9 @@ fn orphan(store: &Store) {
 
 /// One leftover: what the file holds now, what the temporary file holds, whether that goes, and what is found to have
 /// come of the change from `old` to `new`.
-const LEFTOVERS: [(Option<&[u8]>, Option<&[u8]>, bool, ChangeFate); 7] = [
+type Left = (Option<&'static [u8]>, Option<&'static [u8]>, bool, ChangeFate);
+
+const LEFTOVERS: [Left; 7] = [
     (Some(b"old"), Some(b"ne"), true, ChangeFate::Dropped),
     (Some(b"old"), Some(b"new"), true, ChangeFate::Dropped),
     (Some(b"new"), Some(b"old"), true, ChangeFate::Happened),
@@ -282,7 +284,7 @@ async fn a_purged_session_takes_its_own_blobs_along_and_leaves_shared_ones() {
             .join(&blob.0[..2])
             .join(&blob.0[2..4])
             .join(&blob.0);
-        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(90_000);
+        let old = std::time::SystemTime::now() - std::time::Duration::from_hours(25);
         fs::File::open(path).unwrap().set_modified(old).unwrap();
     }
     let db = rusqlite::Connection::open(store.path()).unwrap();

@@ -27,7 +27,7 @@ impl Printed {
         match (words.next(), words.next(), words.next()) {
             (Some("event"), Some(seq), None) => self.seq = seq.parse().unwrap(),
             (Some("text"), Some(item), Some(length)) => {
-                self.item = item.to_owned();
+                item.clone_into(&mut self.item);
                 self.text = length.parse().unwrap();
             }
             (Some("done"), Some(seq), None) => {

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use cairn_agent::store::{Durability, EventStore};
-use cairn_protocol::{EventBody, ItemBody, ItemId};
+use cairn_protocol::{EventBody, ItemBody, ItemId, SessionListParams};
 use cairn_store::Store;
 
 use crate::kit::{Place, begun, event, id, item, make, said, user};
@@ -189,7 +189,7 @@ fn opening_is_cheap_with_ten_thousand_sessions() {
     let store = Store::open(&data).unwrap();
     let opened = start.elapsed();
     let list = runtime
-        .block_on(store.list(Some(&"p".into()), &Default::default()))
+        .block_on(store.list(Some(&"p".into()), &SessionListParams::default()))
         .unwrap();
     println!(
         "open with 10,000 sessions: {opened:?}, with the first list {:?}",
