@@ -1,1 +1,47 @@
-//! The composition root: sessions, methods, fan-out of events, rendering, settings. Knows no window toolkit.
+//! The composition root: sessions, methods, fan-out of events, rendering, settings.
+//!
+//! Owns: which parts make a program. Must never know: window toolkits, terminals. Both front ends, the window and the
+//! headless command, stand on [`Host`].
+
+mod api;
+mod config;
+mod demo;
+mod doctor;
+mod environment;
+mod fanout;
+mod files;
+mod git;
+mod headless;
+mod home;
+mod host;
+mod logs;
+mod models;
+mod project;
+mod render;
+mod rules;
+mod session;
+mod surroundings;
+mod world;
+
+pub use api::Window;
+pub use config::{Config, ConfigError};
+pub use demo::sample_project;
+pub use doctor::{Finding, doctor};
+pub use environment::Environment;
+pub use fanout::Subscription;
+pub use home::Home;
+pub use host::Host;
+pub use logs::start_logs;
+pub use project::Project;
+pub use rules::ProjectRules;
+pub use session::OpenSession;
+
+/// What the front ends need of the crates below, so that neither names them.
+pub mod parts {
+    pub use cairn_agent::driver::SessionHandle;
+    pub use cairn_agent::effect::{Archived, Input};
+    pub use cairn_exec::{HelperProgram, become_program, helper_main};
+    pub use cairn_files::diff::unified;
+    pub use cairn_models::demo::Pace;
+    pub use cairn_policy::{Approve, Presence, Show, show, shown_text};
+}

@@ -1,0 +1,184 @@
+//! `cairn exec`: one request, the same loop, gate and store as the window. SPEC A2, A3, L7.
+
+use std::io::{IsTerminal, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cairn_host::parts::{Approve, Input, Presence};
+use cairn_host::{Host, OpenSession, Project, Subscription};
+use cairn_protocol::{
+    ApiError, ErrorCode, EventBody, Mode, SendWhen, SessionId, SessionListParams, Turn, TurnOutcome,
+};
+
+use crate::args::{ApproveArg, Exec, JsonArg, ModeArg};
+use crate::{DONE, FAILED, USAGE, out};
+
+mod print;
+
+use print::Printer;
+
+/// A limit stopped it, or the gate denied something.
+const LIMITED: u8 = 3;
+/// Interrupted.
+const INTERRUPTED: u8 = 130;
+/// Largest prompt from standard input, bytes.
+const PROMPT: u64 = 4_000_000;
+
+pub(crate) async fn run(host: &Arc<Host>, exec: Exec) -> Result<u8, ApiError> {
+    if let Some(error) = host.config().broken() {
+        out::problem(&format!("{error}. Nothing was sent; mend that line first."));
+        return Ok(USAGE);
+    }
+    let demo = exec.profile.as_deref() == Some("demo");
+    let prompt = match prompt(exec.prompt.as_deref(), demo)? {
+        Some(prompt) => prompt,
+        None => {
+            out::problem("There is nothing to do: give a prompt, or - to read it from standard input.");
+            return Ok(USAGE);
+        }
+    };
+    let project = open_project(host, exec.project.clone(), demo).await?;
+    host.sweep().await;
+    let (id, subscription) = session(host, &project, &exec).await?;
+    let approve = match exec.approve {
+        ApproveArg::None => Approve::None,
+        ApproveArg::Edits => Approve::Edits,
+        ApproveArg::All => Approve::All,
+    };
+    let session = host.open_session(&project, &id, Presence::Headless { approve }).await?;
+    choose_model(host, &session, exec.profile.as_deref()).await?;
+    if let Some(mode) = exec.mode {
+        session.handle.step(Input::SetMode(mode_of(mode))).await?;
+    }
+    let (turn, queue) = (host.fresh_id().into(), host.fresh_id().into());
+    let send = Input::Send { text: prompt, attachments: Vec::new(), when: SendWhen::Queue, turn, queue };
+    session.handle.step(send).await?;
+    let ended = follow(&session, subscription, Printer::new(exec.json)).await?;
+    Ok(exit_code(&ended))
+}
+
+fn prompt(given: Option<&str>, demo: bool) -> Result<Option<String>, ApiError> {
+    let text = match given {
+        Some("-") => Some(standard_input()?),
+        Some(text) => Some(text.to_owned()),
+        None if demo => Some("Show me what you can do.".to_owned()),
+        None if std::io::stdin().is_terminal() => None,
+        None => Some(standard_input()?),
+    };
+    Ok(text.filter(|text| !text.trim().is_empty()))
+}
+
+fn standard_input() -> Result<String, ApiError> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(PROMPT + 1).read_to_end(&mut bytes);
+    read.map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("Standard input could not be read: {error}")))?;
+    if bytes.len() as u64 > PROMPT {
+        return Err(ApiError::new(ErrorCode::BadRequest, format!("The prompt is larger than {PROMPT} bytes. Put it in a file.")));
+    }
+    String::from_utf8(bytes)
+        .map_err(|_| ApiError::new(ErrorCode::BadRequest, "The prompt on standard input is not UTF-8 text."))
+}
+
+async fn open_project(host: &Arc<Host>, folder: Option<PathBuf>, demo: bool) -> Result<Arc<Project>, ApiError> {
+    match folder {
+        Some(folder) => host.project(Some(&folder)).await,
+        None if demo => host.project(None).await,
+        None => host.project(Some(&PathBuf::from("."))).await,
+    }
+}
+
+async fn session(host: &Arc<Host>, project: &Arc<Project>, exec: &Exec) -> Result<(SessionId, Subscription), ApiError> {
+    let id = match (&exec.session, exec.go_on) {
+        (Some(id), _) => SessionId::from(id.as_str()),
+        (None, true) => {
+            let params = SessionListParams { limit: 1, ..SessionListParams::default() };
+            let newest = host.list_sessions(Some(&project.key), &params).await?.sessions.into_iter().next();
+            newest.map(|session| session.id).ok_or_else(|| {
+                ApiError::new(ErrorCode::BadRequest, "There is no session to continue in this project yet.")
+            })?
+        }
+        (None, false) => host.create_session(project, Mode::Manual).await?.id,
+    };
+    let subscription = host.follow(project, &id);
+    Ok((id, subscription))
+}
+
+/// The profile asked for, else that of the session or configuration, else the one server with one model.
+async fn choose_model(host: &Arc<Host>, session: &OpenSession, asked: Option<&str>) -> Result<(), ApiError> {
+    let profile = match asked {
+        Some(name) => Some(name.to_owned()),
+        None => session.handle.snapshot().await?.session.profile,
+    };
+    let warnings = match profile {
+        Some(name) => host.use_profile(&session.handle, &name).await?,
+        None => host.use_only_server(&session.handle).await?,
+    };
+    warnings.iter().for_each(|warning| out::note(&format!("note: {warning}")));
+    Ok(())
+}
+
+fn mode_of(mode: ModeArg) -> Mode {
+    match mode {
+        ModeArg::Manual => Mode::Manual,
+        ModeArg::AcceptEdits => Mode::AcceptEdits,
+        ModeArg::Auto => Mode::Auto,
+        ModeArg::Plan => Mode::Plan,
+    }
+}
+
+/// Prints what happens until the request ends. The first interrupt stops the request, the second does not wait.
+async fn follow(session: &OpenSession, mut subscription: Subscription, mut printer: Printer) -> Result<Turn, ApiError> {
+    let mut interrupts = 0;
+    loop {
+        let event = tokio::select! {
+            event = subscription.events.recv() => event,
+            () = interrupt() => {
+                interrupts += 1;
+                if interrupts > 1 {
+                    return Err(ApiError::new(ErrorCode::Internal, "Interrupted twice; the rest was not waited for."));
+                }
+                session.handle.step(Input::Stop).await?;
+                continue;
+            }
+        };
+        let Some(event) = event else {
+            return Err(ApiError::new(ErrorCode::Storage, "The session ended before the request did."));
+        };
+        printer.event(&event);
+        match &event.body {
+            // The session's state and counts follow the end of a request and are stored with it.
+            EventBody::SessionChanged { .. } => {
+                if let Some(turn) = printer.ended() {
+                    return Ok(turn);
+                }
+            }
+            EventBody::Notice { notice } if notice.code == "storage_failed" => {
+                return Err(ApiError::new(ErrorCode::Storage, notice.text.clone()));
+            }
+            _ => {}
+        }
+    }
+}
+
+async fn interrupt() {
+    if let Err(error) = tokio::signal::ctrl_c().await {
+        tracing::warn!(%error, "interrupts cannot be heard");
+        std::future::pending::<()>().await;
+    }
+}
+
+fn exit_code(turn: &Turn) -> u8 {
+    match &turn.outcome {
+        Some(TurnOutcome::Done) if turn.summary.denied > 0 => LIMITED,
+        Some(TurnOutcome::Done) => DONE,
+        Some(TurnOutcome::Paused { .. } | TurnOutcome::Denied) => LIMITED,
+        Some(TurnOutcome::Stopped) => INTERRUPTED,
+        _ => FAILED,
+    }
+}
+
+impl JsonArg {
+    fn wants(self, body: &EventBody) -> bool {
+        self == Self::Deltas || !matches!(body, EventBody::ItemDelta { .. })
+    }
+}

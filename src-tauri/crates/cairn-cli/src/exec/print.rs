@@ -1,0 +1,165 @@
+//! What a headless request prints: the answer on standard output, progress, diffs and commands on standard error.
+
+use cairn_host::parts::unified;
+use cairn_protocol::{
+    Activity, ApprovalResolution, ContentBlock, Event, EventBody, Item, ItemBody, ItemState, Notice, ToolItem, Turn,
+    TurnOutcome,
+};
+
+use crate::args::JsonArg;
+use crate::out;
+
+/// Prints events.
+pub(super) struct Printer {
+    json: Option<JsonArg>,
+    /// The model's last words, printed as the answer when nothing follows them.
+    words: Option<String>,
+    ended: Option<Turn>,
+    shown: std::collections::HashSet<String>,
+}
+
+impl Printer {
+    pub(super) fn new(json: Option<JsonArg>) -> Self {
+        Self { json, words: None, ended: None, shown: std::collections::HashSet::new() }
+    }
+
+    /// The request, once it ended.
+    pub(super) fn ended(&self) -> Option<Turn> {
+        self.ended.clone()
+    }
+
+    pub(super) fn event(&mut self, event: &Event) {
+        if let Some(json) = self.json {
+            if json.wants(&event.body) {
+                match serde_json::to_string(event) {
+                    Ok(line) => out::line(&line),
+                    Err(error) => out::problem(&format!("an event could not be printed: {error}")),
+                }
+            }
+        } else {
+            self.words(&event.body);
+        }
+        if let EventBody::TurnCompleted { turn } = &event.body {
+            self.ended = Some(turn.clone());
+        }
+    }
+
+    fn words(&mut self, body: &EventBody) {
+        match body {
+            EventBody::ItemStarted { item } | EventBody::ItemUpdated { item } => self.item(item),
+            EventBody::ItemCompleted { item } => self.completed(item),
+            EventBody::ApprovalResolved { resolution: ApprovalResolution::Denied { .. }, .. } => {}
+            EventBody::ActivityChanged { activity: Activity::Retrying { attempt, reason, .. } } => {
+                out::note(&format!("trying again ({attempt}): {}", out::safe(reason)));
+            }
+            EventBody::ActivityChanged { activity: Activity::LoadingModel { model, .. } } => {
+                out::note(&format!("loading {}", out::safe(model)));
+            }
+            EventBody::Notice { notice } => Self::notice(notice),
+            EventBody::TurnCompleted { turn } => self.end(turn),
+            _ => {}
+        }
+    }
+
+    fn item(&mut self, item: &Item) {
+        match &item.body {
+            ItemBody::Tool(tool) => {
+                self.words_were_no_answer();
+                if item.state == ItemState::Running && self.shown.insert(item.id.0.clone()) {
+                    Self::begins(tool);
+                }
+            }
+            ItemBody::Notice(notice) => Self::notice(notice),
+            _ => {}
+        }
+    }
+
+    /// Every diff and command is shown in full, also of what ran by rule or mode.
+    fn begins(tool: &ToolItem) {
+        out::note(&format!("{} {}", tool.title, out::safe(&tool.target)).trim_end().to_owned());
+        for block in &tool.blocks {
+            match block {
+                ContentBlock::Diff(diff) => out::note(&out::safe(&unified(diff))),
+                ContentBlock::Terminal(terminal) => out::note(&format!("$ {}", out::safe(&terminal.command))),
+                _ => {}
+            }
+        }
+    }
+
+    fn completed(&mut self, item: &Item) {
+        match &item.body {
+            ItemBody::Assistant { text } => {
+                self.words_were_no_answer();
+                self.words = Some(text.clone());
+            }
+            ItemBody::Tool(tool) => {
+                let state = match item.state {
+                    ItemState::Done => "done",
+                    ItemState::Denied => "denied",
+                    ItemState::Skipped => "skipped",
+                    ItemState::TimedOut => "timed out",
+                    ItemState::Stopped => "stopped",
+                    ItemState::Interrupted => "interrupted",
+                    _ => "failed",
+                };
+                let note = if tool.note.is_empty() { String::new() } else { format!(" · {}", out::safe(&tool.note)) };
+                let head = format!("{} {}", tool.title, out::safe(&tool.target));
+                out::note(&format!("{}: {state}{note}", head.trim_end()));
+                if item.state != ItemState::Done
+                    && let Some(result) = &tool.result
+                {
+                    out::note(&format!("  {}", out::safe(&result.content).replace('\n', "\n  ")));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn words_were_no_answer(&mut self) {
+        if let Some(text) = self.words.take() {
+            out::note(&out::safe(&text));
+        }
+    }
+
+    fn notice(notice: &Notice) {
+        if !notice.code.starts_with("told_") {
+            out::note(&format!("note: {}", out::safe(&notice.text)));
+        }
+    }
+
+    fn end(&mut self, turn: &Turn) {
+        if let Some(text) = self.words.take() {
+            out::line(&out::safe(&text));
+        }
+        let outcome = match &turn.outcome {
+            Some(TurnOutcome::Done) | None => "Done".to_owned(),
+            Some(TurnOutcome::Stopped) => "Stopped".to_owned(),
+            Some(TurnOutcome::Denied) => "Denied".to_owned(),
+            Some(TurnOutcome::Interrupted) => "Interrupted".to_owned(),
+            Some(TurnOutcome::Paused { steps }) => format!("Paused after {steps} steps; --continue goes on"),
+            Some(TurnOutcome::Failed { error }) => format!("Failed: {}", out::safe(&error.message)),
+        };
+        out::note(&format!("{outcome}{}", counts(turn)));
+    }
+}
+
+/// What was done, from our own log: `· 2 files +13 −6 · 1 command`. SPEC P13.
+pub(crate) fn counts(turn: &Turn) -> String {
+    let summary = &turn.summary;
+    let mut parts = Vec::new();
+    let many = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+    if !summary.files.is_empty() {
+        let added: u32 = summary.files.iter().map(|file| file.added).sum();
+        let removed: u32 = summary.files.iter().map(|file| file.removed).sum();
+        parts.push(format!("{} +{added} −{removed}", many(summary.files.len(), "file")));
+    }
+    if summary.commands > 0 {
+        parts.push(many(summary.commands as usize, "command"));
+    }
+    for (count, word) in [(summary.failed, "failed"), (summary.skipped, "skipped"), (summary.denied, "denied")] {
+        if count > 0 {
+            parts.push(format!("{count} {word}"));
+        }
+    }
+    if parts.is_empty() { " · nothing changed".to_owned() } else { format!(" · {}", parts.join(" · ")) }
+}

@@ -1,0 +1,176 @@
+//! Methods: a window asks, the host answers. The window's project is what the host knows, never an argument.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cairn_agent::driver::storage_error;
+use cairn_policy::Presence;
+use cairn_protocol::{ApiError, ClientId, Envelope, ErrorCode, Nothing, Request, SessionId};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::fanout::{Form, Subscription};
+use crate::host::Host;
+use crate::project::Project;
+use crate::session::OpenSession;
+
+mod sessions;
+mod settings;
+mod turns;
+
+/// Mutating requests whose ids are remembered, so that a repeat is dropped.
+const REMEMBERED: usize = 1_024;
+
+/// One window: bound to one project for its whole life.
+pub struct Window {
+    host: Arc<Host>,
+    project: Arc<Project>,
+    subscriber: u64,
+    done: Mutex<VecDeque<ClientId>>,
+    open_link: Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>,
+}
+
+impl Window {
+    /// A window on a project, and the events that it gets. `open_link` opens a checked address in the person's
+    /// browser or mail program.
+    pub fn new(
+        host: Arc<Host>,
+        project: Arc<Project>,
+        open_link: impl Fn(&str) -> Result<(), String> + Send + Sync + 'static,
+    ) -> (Self, Subscription) {
+        let (subscriber, subscription) = host.fanout(&project.key).subscribe(Form::Drawn);
+        let open_link = Box::new(open_link);
+        (Self { host, project, subscriber, done: Mutex::default(), open_link }, subscription)
+    }
+
+    /// The window's page was loaded again: its old subscription ends, this one goes on.
+    pub fn resubscribe(&mut self) -> Subscription {
+        let fanout = self.host.fanout(&self.project.key);
+        fanout.leave(self.subscriber);
+        let (subscriber, subscription) = fanout.subscribe(Form::Drawn);
+        self.subscriber = subscriber;
+        subscription
+    }
+
+    /// The project.
+    pub fn project(&self) -> &Arc<Project> {
+        &self.project
+    }
+
+    /// Whether something works or waits in a session of this window.
+    pub async fn is_busy(&self) -> bool {
+        let open = self.host.open_sessions().await;
+        let mine: Vec<_> = open.values().filter(|session| session.project.key == self.project.key).cloned().collect();
+        drop(open);
+        for session in mine {
+            if session.handle.snapshot().await.is_ok_and(|seen| seen.activity != cairn_protocol::Activity::Idle) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Carries a request out.
+    pub async fn request(&self, envelope: Envelope) -> Result<Value, ApiError> {
+        if changes_something(&envelope.request) && self.is_repeat(&envelope.client) {
+            return json(Nothing {});
+        }
+        match envelope.request {
+            Request::ProjectGet(_) => json(self.project_view()),
+            Request::SessionList(params) => json(self.list(params).await?),
+            Request::SessionSearch(params) => json(self.search(params).await?),
+            Request::SessionCreate(_) => json(self.create().await?),
+            Request::SessionOpen(params) => json(self.open(params).await?),
+            Request::SessionRename(params) => json(self.rename(params).await?),
+            Request::SessionArchive(params) => json(self.archive(params).await?),
+            Request::SessionDelete(params) => json(self.delete(params).await?),
+            Request::SessionUndelete(params) => json(self.undelete(params).await?),
+            Request::SessionMode(params) => json(self.set_mode(params).await?),
+            Request::SessionProfile(params) => json(self.set_profile(params).await?),
+            Request::DraftSet(params) => json(self.set_draft(params).await?),
+            Request::TurnSend(params) => json(self.send(params).await?),
+            Request::TurnStop(params) => json(self.stop(params).await?),
+            Request::TurnContinue(params) => json(self.go_on(params).await?),
+            Request::TurnRetryNow(params) => json(self.retry_now(params).await?),
+            Request::QueueEdit(params) => json(self.edit_queue(params).await?),
+            Request::ApprovalAnswer(params) => json(self.answer_approval(params).await?),
+            Request::QuestionAnswer(params) => json(self.answer_question(params).await?),
+            Request::PlanSet(params) => json(self.set_plan(params).await?),
+            Request::PictureAdd(params) => json(self.add_picture(params).await?),
+            Request::SettingsGet(_) => json(self.settings().await),
+            Request::SettingsSet(params) => json(self.change_settings(params).await?),
+            Request::ProfileSave(params) => json(self.save_profile(params).await?),
+            Request::ProfileDelete(params) => json(self.delete_profile(params).await?),
+            Request::KeySet(params) => json(self.set_key(params).await?),
+            Request::KeyDelete(params) => json(self.delete_key(params).await?),
+            Request::ModelTest(params) => json(self.test_model(params).await?),
+            Request::ModelDiscover(_) => json(self.discover().await),
+            Request::RuleList(_) => json(self.list_rules()),
+            Request::RuleRevoke(params) => json(self.revoke_rule(params).await?),
+            Request::LinkOpen(params) => json(self.link(&params.href)?),
+        }
+    }
+
+    /// Bytes and media type of a picture, for the window's own scheme.
+    pub async fn blob(&self, id: &str) -> Result<Vec<u8>, ApiError> {
+        let fine = id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !fine {
+            return Err(ApiError::new(ErrorCode::NotFound, "That is no picture."));
+        }
+        let blob = cairn_agent::store::Journal::get_blob(self.host.store(), id.into());
+        blob.await.map_err(|error| storage_error(&error))
+    }
+
+    fn is_repeat(&self, client: &ClientId) -> bool {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        if done.contains(client) {
+            return true;
+        }
+        if done.len() == REMEMBERED {
+            done.pop_front();
+        }
+        done.push_back(client.clone());
+        false
+    }
+
+    async fn session(&self, id: &SessionId) -> Result<Arc<OpenSession>, ApiError> {
+        self.host.open_session(&self.project, id, Presence::Person).await
+    }
+
+    /// Only http, https and mailto leave, by way of the system, never within the window. Case W22.
+    fn link(&self, href: &str) -> Result<Nothing, ApiError> {
+        let bad = || ApiError::new(ErrorCode::BadRequest, "Only http, https and mailto links are opened.");
+        let fine = href.len() <= 2_048 && !href.chars().any(|c| c.is_control() || c.is_whitespace());
+        let scheme = href.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
+        if !fine || !matches!(scheme.as_deref(), Some("http" | "https" | "mailto")) {
+            return Err(bad());
+        }
+        (self.open_link)(href).map(|()| Nothing {}).map_err(|why| {
+            ApiError::new(ErrorCode::Internal, format!("The link could not be opened: {why}. Copy it instead."))
+        })
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.host.fanout(&self.project.key).leave(self.subscriber);
+    }
+}
+
+fn json(value: impl Serialize) -> Result<Value, ApiError> {
+    serde_json::to_value(value).map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string()))
+}
+
+fn changes_something(request: &Request) -> bool {
+    !matches!(
+        request,
+        Request::ProjectGet(_)
+            | Request::SessionList(_)
+            | Request::SessionSearch(_)
+            | Request::SessionOpen(_)
+            | Request::SettingsGet(_)
+            | Request::ModelTest(_)
+            | Request::ModelDiscover(_)
+            | Request::RuleList(_)
+    )
+}

@@ -1,0 +1,146 @@
+//! `project/…`, `session/…` and `draft/…`.
+
+use cairn_agent::driver::storage_error;
+use cairn_agent::effect::{Archived, Input};
+use cairn_protocol::{
+    ApiError, DraftParams, ErrorCode, Mode, Nothing, ProjectView, SearchResult, Session, SessionArchiveParams,
+    SessionId, SessionListParams, SessionListResult, SessionModeParams, SessionParams, SessionProfileParams,
+    SessionRenameParams, SessionSearchParams, SessionSnapshot,
+};
+
+use super::Window;
+use crate::project::Demo;
+use crate::{fanout, git, surroundings};
+
+/// Longest title, characters.
+const TITLE: usize = 200;
+/// Longest draft that is kept, characters.
+const DRAFT: usize = 1_000_000;
+
+impl Window {
+    pub(super) fn project_view(&self) -> ProjectView {
+        let names = surroundings::top_level(self.project.path());
+        let state = git::state(self.project.path());
+        let demo = self.project.demo == Demo::Yes;
+        ProjectView {
+            name: self.project.name(),
+            path: self.project.shown(),
+            branch: state.map(|state| match state.going_on {
+                Some(doing) => format!("{} · {doing}", state.branch),
+                None => state.branch,
+            }),
+            demo,
+            has_model: demo || !self.host.config().profiles.is_empty(),
+            empty: names.is_empty(),
+            prompts: surroundings::first_prompts(&names),
+            rules: self.host.project_rules(&self.project).list().len() as u32,
+        }
+    }
+
+    pub(super) async fn list(&self, params: SessionListParams) -> Result<SessionListResult, ApiError> {
+        let listed = self.host.store().list(Some(&self.project.key), &params).await;
+        listed.map_err(|error| storage_error(&error))
+    }
+
+    pub(super) async fn search(&self, params: SessionSearchParams) -> Result<SearchResult, ApiError> {
+        let hits = self.host.store().search(Some(&self.project.key), &params.text).await;
+        hits.map(|hits| SearchResult { hits }).map_err(|error| storage_error(&error))
+    }
+
+    pub(super) async fn create(&self) -> Result<Session, ApiError> {
+        let mode = self.host.config().default_mode;
+        // `accept-edits` from the start is for trusted folders only, and trust comes with a later version. SPEC P8.
+        let mode = if mode == Mode::Plan { Mode::Plan } else { Mode::Manual };
+        self.host.create_session(&self.project, mode).await
+    }
+
+    pub(super) async fn open(&self, params: SessionParams) -> Result<SessionSnapshot, ApiError> {
+        self.host.fanout(&self.project.key).open(self.subscriber, &params.session);
+        let mut snapshot = match self.session(&params.session).await {
+            Ok(session) => session.handle.snapshot().await?,
+            Err(error) if error.code == ErrorCode::Busy => self.read_only(&params.session).await?,
+            Err(error) => return Err(error),
+        };
+        snapshot.items.iter_mut().for_each(fanout::draw_item);
+        Ok(snapshot)
+    }
+
+    /// A session that another process writes, as far as it is stored. SPEC S3.
+    async fn read_only(&self, id: &SessionId) -> Result<SessionSnapshot, ApiError> {
+        let loaded = self.host.store().load(id).await.map_err(|error| storage_error(&error))?;
+        if loaded.session.project != self.project.key {
+            return Err(ApiError::new(ErrorCode::NotFound, "There is no such session in this project."));
+        }
+        let held_by = loaded.held_by.clone();
+        let log = crate::session::log_of(loaded);
+        let mut snapshot = log.snapshot(cairn_protocol::ContextMeter::default(), cairn_protocol::Activity::Idle);
+        snapshot.held_by = held_by;
+        Ok(snapshot)
+    }
+
+    pub(super) async fn rename(&self, params: SessionRenameParams) -> Result<Session, ApiError> {
+        let title: String = params.title.split_whitespace().collect::<Vec<_>>().join(" ");
+        let title: String = title.chars().take(TITLE).collect();
+        if title.is_empty() {
+            return Err(ApiError::new(ErrorCode::BadRequest, "A title needs at least one letter."));
+        }
+        self.step(&params.session, Input::Rename(title)).await
+    }
+
+    pub(super) async fn archive(&self, params: SessionArchiveParams) -> Result<Session, ApiError> {
+        let archived = if params.archived { Archived::Yes } else { Archived::No };
+        self.step(&params.session, Input::Archive(archived)).await
+    }
+
+    pub(super) async fn set_mode(&self, params: SessionModeParams) -> Result<Session, ApiError> {
+        self.step(&params.session, Input::SetMode(params.mode)).await
+    }
+
+    async fn step(&self, id: &SessionId, input: Input) -> Result<Session, ApiError> {
+        let session = self.session(id).await?;
+        session.handle.step(input).await?;
+        Ok(session.handle.snapshot().await?.session)
+    }
+
+    pub(super) async fn set_profile(&self, params: SessionProfileParams) -> Result<Session, ApiError> {
+        let session = self.session(&params.session).await?;
+        let warnings = self.host.use_profile(&session.handle, &params.profile).await?;
+        self.warn(warnings);
+        Ok(session.handle.snapshot().await?.session)
+    }
+
+    pub(super) async fn delete(&self, params: SessionParams) -> Result<Nothing, ApiError> {
+        // Opening shows that it is this project's and nobody else's; then it is closed for good.
+        let session = self.session(&params.session).await?;
+        session.handle.close().await;
+        self.host.open_sessions().await.remove(&params.session);
+        drop(session);
+        self.host.store().delete(&params.session).await.map_err(|error| storage_error(&error))?;
+        Ok(Nothing {})
+    }
+
+    pub(super) async fn undelete(&self, params: SessionParams) -> Result<Session, ApiError> {
+        let session = self.host.store().undelete(&params.session).await.map_err(|error| storage_error(&error))?;
+        if session.project != self.project.key {
+            return Err(ApiError::new(ErrorCode::NotFound, "There is no such session in this project."));
+        }
+        Ok(session)
+    }
+
+    pub(super) async fn set_draft(&self, params: DraftParams) -> Result<Nothing, ApiError> {
+        let session = self.session(&params.session).await?;
+        let text: String = params.text.chars().take(DRAFT).collect();
+        self.host.store().set_draft(&params.session, &text).await.map_err(|error| storage_error(&error))?;
+        session.handle.draft(text).await?;
+        Ok(Nothing {})
+    }
+
+    /// Says what must be known about a model, in the window's corner.
+    pub(super) fn warn(&self, warnings: Vec<String>) {
+        for text in warnings {
+            let level = cairn_protocol::NoticeLevel::Warning;
+            let notice = cairn_protocol::Notice { level, code: "model_warning".to_owned(), text };
+            self.host.fanout(&self.project.key).notice(notice, self.host.world().now());
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! `settings/…`, `profile/…`, `key/…`, `model/…`, `rule/…`.
+
+use cairn_protocol::{
+    Api, ApiError, DiscoverResult, KeyPlace, KeySetParams, ModelTestParams, ModelTestResult, Profile,
+    ProfileNameParams, ProfileParams, RuleListResult, RuleParams, SettingsSetParams, SettingsView,
+};
+
+use super::Window;
+use crate::config::ProfileConfig;
+use crate::models;
+
+impl Window {
+    pub(super) async fn settings(&self) -> SettingsView {
+        let config = self.host.config();
+        SettingsView {
+            path: config.path().display().to_string(),
+            broken: config.broken().map(ToString::to_string),
+            profiles: config.profiles.iter().map(|profile| self.profile(profile)).collect(),
+            default_profile: config.profile_for_new().map(|profile| profile.name.clone()),
+            default_mode: config.default_mode,
+            theme: config.theme,
+            origins: config.origins.clone(),
+        }
+    }
+
+    fn profile(&self, profile: &ProfileConfig) -> Profile {
+        let key = if profile.api == Api::Demo {
+            KeyPlace::None
+        } else {
+            self.host.secrets().place(&profile.name, models::usual_variable(&profile.base_url))
+        };
+        Profile {
+            name: profile.name.clone(),
+            api: profile.api,
+            base_url: profile.base_url.clone(),
+            model: profile.model.clone(),
+            fast_model: profile.fast_model.clone(),
+            context_window: profile.context_window,
+            max_output_tokens: profile.max_output_tokens,
+            temperature: profile.temperature,
+            prices: profile.prices,
+            header_names: profile.headers.iter().map(|(name, _)| name.clone()).collect(),
+            key,
+            local: models::is_local(profile),
+        }
+    }
+
+    pub(super) async fn change_settings(&self, params: SettingsSetParams) -> Result<SettingsView, ApiError> {
+        let config = self.host.config().with_settings(&params, self.host.environment())?;
+        self.host.set_config(config);
+        Ok(self.settings().await)
+    }
+
+    pub(super) async fn save_profile(&self, params: ProfileParams) -> Result<SettingsView, ApiError> {
+        let config = self.host.config();
+        let moved = config.profile(&params.name).is_some_and(|known| {
+            let address = |text: &str| cairn_models::address::Address::parse(text).ok().map(|a| (a.host(), a.port()));
+            address(&known.base_url) != address(&params.base_url)
+        });
+        let config = config.with_profile(&params, self.host.environment())?;
+        self.host.set_config(config);
+        if moved {
+            // A key goes only to the server it was given for: another address needs it to be entered again.
+            self.host.forget_key(&params.name).await?;
+        }
+        Ok(self.settings().await)
+    }
+
+    pub(super) async fn delete_profile(&self, params: ProfileNameParams) -> Result<SettingsView, ApiError> {
+        let config = self.host.config().without_profile(&params.name, self.host.environment())?;
+        self.host.set_config(config);
+        self.host.forget_key(&params.name).await?;
+        Ok(self.settings().await)
+    }
+
+    pub(super) async fn set_key(&self, params: KeySetParams) -> Result<SettingsView, ApiError> {
+        self.host.keep_key(&params.profile, &params.key, params.keep).await?;
+        Ok(self.settings().await)
+    }
+
+    pub(super) async fn delete_key(&self, params: ProfileNameParams) -> Result<SettingsView, ApiError> {
+        self.host.forget_key(&params.name).await?;
+        Ok(self.settings().await)
+    }
+
+    pub(super) async fn test_model(&self, params: ModelTestParams) -> Result<ModelTestResult, ApiError> {
+        let config = models::of_form(&params.profile, &self.host.config(), self.host.secrets()).await?;
+        cairn_models::trial(&config).await.map_err(|error| error.error)
+    }
+
+    pub(super) async fn discover(&self) -> DiscoverResult {
+        DiscoverResult { servers: cairn_models::discover::discover().await }
+    }
+
+    pub(super) fn list_rules(&self) -> RuleListResult {
+        let rules = self.host.rules_of(&self.project);
+        RuleListResult { rules: rules.allow.iter().map(cairn_policy::Granted::saved).collect() }
+    }
+
+    pub(super) async fn revoke_rule(&self, params: RuleParams) -> Result<RuleListResult, ApiError> {
+        self.host.project_rules(&self.project).revoke(&params.rule)?;
+        self.host.rules_changed(&self.project).await;
+        Ok(self.list_rules())
+    }
+}

@@ -1,0 +1,181 @@
+//! `config.toml`: what it says, what is wrong with it, and changing it without losing a word of it. SPEC A6.
+//!
+//! Owns: the file's form and the precedence flags, environment, file, defaults. Must never know: what settings do.
+
+use std::path::{Path, PathBuf};
+
+use cairn_models::Secret;
+use cairn_policy::Rule;
+use cairn_protocol::{ApiError, ErrorCode, Mode, Theme, ValueOrigin};
+use toml_edit::DocumentMut;
+
+use crate::environment::Environment;
+use crate::files;
+
+mod edit;
+mod raw;
+
+pub(crate) use raw::ProfileConfig;
+
+/// Files larger than this are not read: a configuration is written by hand.
+const MOST: u64 = 1_048_576;
+
+/// What is wrong with a configuration file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path}:{line}:{column}: {reason}")]
+pub struct ConfigError {
+    /// The file.
+    pub path: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, from 1.
+    pub column: usize,
+    /// The reason.
+    pub reason: String,
+}
+
+/// Rules of a configuration file, in its three lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RuleLists {
+    pub(crate) allow: Vec<Rule>,
+    pub(crate) ask: Vec<Rule>,
+    pub(crate) deny: Vec<Rule>,
+}
+
+/// The configuration as it holds.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    path: PathBuf,
+    document: DocumentMut,
+    broken: Option<ConfigError>,
+    pub(crate) profiles: Vec<ProfileConfig>,
+    pub(crate) default_profile: Option<String>,
+    pub(crate) default_mode: Mode,
+    pub(crate) theme: Theme,
+    pub(crate) rules: RuleLists,
+    pub(crate) steps: Option<u32>,
+    pub(crate) steps_auto: Option<u32>,
+    pub(crate) tools_off: Vec<String>,
+    pub(crate) pass_env: Vec<String>,
+    pub(crate) origins: Vec<(String, ValueOrigin)>,
+}
+
+impl Config {
+    /// Reads the file; a missing one is an empty one, a broken one is kept as it is and said.
+    pub fn load(path: &Path, environment: &Environment) -> Self {
+        let mut config = match read(path) {
+            Ok(text) => Self::parse(path, &text),
+            Err(reason) => Self::broken_at(path, 1, 1, reason),
+        };
+        config.apply_environment(environment);
+        config
+    }
+
+    fn parse(path: &Path, text: &str) -> Self {
+        let document = match text.parse::<DocumentMut>() {
+            Ok(document) => document,
+            Err(error) => return Self::broken_by(path, text, error.span(), error.message()),
+        };
+        match raw::read(text) {
+            Ok(read) => Self { path: path.to_owned(), document, ..raw::config(read, text) },
+            Err(error) => Self { document, ..Self::broken_by(path, text, error.span(), error.message()) },
+        }
+    }
+
+    fn broken_by(path: &Path, text: &str, span: Option<std::ops::Range<usize>>, reason: &str) -> Self {
+        let before = text.get(..span.map_or(0, |span| span.start.min(text.len()))).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        Self::broken_at(path, line, column, reason.trim().replace('\n', "; "))
+    }
+
+    fn broken_at(path: &Path, line: usize, column: usize, reason: String) -> Self {
+        let error = ConfigError { path: path.display().to_string(), line, column, reason };
+        Self { path: path.to_owned(), broken: Some(error), ..Self::default() }
+    }
+
+    fn apply_environment(&mut self, environment: &Environment) {
+        if let Some(profile) = environment.text("CAIRN_PROFILE") {
+            self.default_profile = Some(profile.to_owned());
+            self.set_origin("default_profile", ValueOrigin::Environment);
+        }
+        if let Some(mode) = environment.text("CAIRN_MODE").and_then(mode_of) {
+            self.default_mode = mode;
+            self.set_origin("default_mode", ValueOrigin::Environment);
+        }
+    }
+
+    fn set_origin(&mut self, key: &str, origin: ValueOrigin) {
+        self.origins.retain(|(known, _)| known != key);
+        self.origins.push((key.to_owned(), origin));
+    }
+
+    /// What is wrong with the file; everything asks until it is mended.
+    pub fn broken(&self) -> Option<&ConfigError> {
+        self.broken.as_ref()
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A profile by name.
+    pub(crate) fn profile(&self, name: &str) -> Option<&ProfileConfig> {
+        self.profiles.iter().find(|profile| profile.name == name)
+    }
+
+    /// The profile for new sessions: the chosen one, or the only one.
+    pub(crate) fn profile_for_new(&self) -> Option<&ProfileConfig> {
+        match &self.default_profile {
+            Some(name) => self.profile(name),
+            None => match self.profiles.as_slice() {
+                [only] => Some(only),
+                _ => None,
+            },
+        }
+    }
+
+    fn save(&self) -> Result<(), ApiError> {
+        if let Some(error) = &self.broken {
+            let text = format!("{error}. The file is not overwritten; mend that line, then try again.");
+            return Err(ApiError::new(ErrorCode::BadConfig, text));
+        }
+        files::write_private(&self.path, &self.document.to_string())
+    }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(String::new()),
+        Err(error) => return Err(files::plain(&error)),
+        Ok(kind) if !kind.is_file() => return Err("this is not a regular file".to_owned()),
+        Ok(kind) if kind.len() > MOST => return Err(format!("the file is larger than {MOST} bytes")),
+        Ok(_) => {}
+    }
+    std::fs::read_to_string(path).map_err(|error| files::plain(&error))
+}
+
+/// Modes by the names people type.
+pub(crate) fn mode_of(name: &str) -> Option<Mode> {
+    match name.trim().to_lowercase().replace([' ', '_'], "-").as_str() {
+        "manual" => Some(Mode::Manual),
+        "accept-edits" | "acceptedits" => Some(Mode::AcceptEdits),
+        "auto" => Some(Mode::Auto),
+        "plan" => Some(Mode::Plan),
+        _ => None,
+    }
+}
+
+/// A header whose value never leaves the core.
+pub(crate) type Header = (String, Secret);
+
+/// Rules of a project's own `.cairn/config.toml`: it can only tighten, so only `ask` and `deny` count.
+pub(crate) fn project_rules(text: &str) -> Result<RuleLists, String> {
+    let read = raw::read(text).map_err(|error| error.message().to_owned())?;
+    Ok(RuleLists { allow: Vec::new(), ..raw::rules(read.permissions, text).map_err(|(_, reason)| reason)? })
+}
+
+#[cfg(test)]
+#[path = "config/tests.rs"]
+mod tests;

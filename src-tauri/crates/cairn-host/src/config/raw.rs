@@ -1,0 +1,197 @@
+//! The file's form, as serde reads it. Unknown keys are left alone: a newer build may know them.
+
+use std::collections::HashMap;
+
+use cairn_models::Secret;
+use cairn_policy::Rule;
+use cairn_protocol::{Api, Mode, Prices, Theme, ValueOrigin};
+use serde::Deserialize;
+use toml_edit::de::Error;
+
+use super::{Config, ConfigError, Header, RuleLists};
+
+/// One model profile with its secrets.
+#[derive(Clone, Debug)]
+pub(crate) struct ProfileConfig {
+    pub(crate) name: String,
+    pub(crate) api: Api,
+    pub(crate) base_url: String,
+    pub(crate) model: String,
+    pub(crate) fast_model: Option<String>,
+    pub(crate) context_window: Option<u64>,
+    pub(crate) max_output_tokens: Option<u64>,
+    pub(crate) temperature: Option<f64>,
+    pub(crate) prices: Option<Prices>,
+    pub(crate) headers: Vec<Header>,
+}
+
+#[derive(Deserialize)]
+#[serde(default)]
+pub(super) struct RawConfig {
+    default_profile: Option<String>,
+    profiles: HashMap<String, RawProfile>,
+    pub(super) permissions: RawPermissions,
+    tools: HashMap<String, RawTool>,
+    limits: RawLimits,
+    ui: RawUi,
+}
+
+impl Default for RawConfig {
+    fn default() -> Self {
+        Self {
+            default_profile: None,
+            profiles: HashMap::new(),
+            permissions: RawPermissions::default(),
+            tools: HashMap::new(),
+            limits: RawLimits::default(),
+            ui: RawUi::default(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct RawProfile {
+    #[serde(default = "openai")]
+    api: Api,
+    #[serde(default)]
+    base_url: String,
+    #[serde(default)]
+    model: String,
+    fast_model: Option<String>,
+    context_window: Option<u64>,
+    max_output_tokens: Option<u64>,
+    temperature: Option<f64>,
+    prices: Option<Prices>,
+    #[serde(default)]
+    headers: HashMap<String, String>,
+}
+
+fn openai() -> Api {
+    Api::Openai
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct RawPermissions {
+    default_mode: Option<Mode>,
+    allow: Vec<String>,
+    ask: Vec<String>,
+    deny: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RawTool {
+    Switch(bool),
+    Table(RawToolTable),
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawToolTable {
+    enabled: Option<bool>,
+    pass_env: Vec<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawLimits {
+    steps: Option<u32>,
+    steps_auto: Option<u32>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawUi {
+    theme: Option<Theme>,
+}
+
+pub(super) fn read(text: &str) -> Result<RawConfig, Error> {
+    toml_edit::de::from_str(text)
+}
+
+/// Rules of the three lists; an unreadable one gives its text and the reason.
+pub(super) fn rules(raw: RawPermissions, _text: &str) -> Result<RuleLists, (String, String)> {
+    let list = |texts: Vec<String>| -> Result<Vec<Rule>, (String, String)> {
+        texts
+            .into_iter()
+            .map(|text| text.parse::<Rule>().map_err(|error| (text.clone(), format!("`{text}`: {error}"))))
+            .collect()
+    };
+    Ok(RuleLists { allow: list(raw.allow)?, ask: list(raw.ask)?, deny: list(raw.deny)? })
+}
+
+pub(super) fn config(raw: RawConfig, text: &str) -> Config {
+    let mut config = Config { default_profile: raw.default_profile, ..Config::default() };
+    let mut origins = Vec::new();
+    let mut note = |key: &str, is_set: bool| {
+        if is_set {
+            origins.push((key.to_owned(), ValueOrigin::User));
+        }
+    };
+    note("default_profile", config.default_profile.is_some());
+    note("default_mode", raw.permissions.default_mode.is_some());
+    note("theme", raw.ui.theme.is_some());
+    config.origins = origins;
+    // A new session never starts in auto or plan. SPEC P8.
+    config.default_mode = match raw.permissions.default_mode {
+        Some(Mode::AcceptEdits) => Mode::AcceptEdits,
+        _ => Mode::Manual,
+    };
+    config.theme = raw.ui.theme.unwrap_or_default();
+    (config.steps, config.steps_auto) = (raw.limits.steps, raw.limits.steps_auto);
+    for (name, tool) in raw.tools {
+        let table = match tool {
+            RawTool::Switch(enabled) => RawToolTable { enabled: Some(enabled), pass_env: Vec::new() },
+            RawTool::Table(table) => table,
+        };
+        if table.enabled == Some(false) {
+            config.tools_off.push(name.clone());
+        }
+        if name == "shell" {
+            config.pass_env = table.pass_env;
+        }
+    }
+    config.profiles = raw.profiles.into_iter().map(|(name, profile)| profile_of(name, profile)).collect();
+    config.profiles.sort_by_key(|profile| place_in(text, &profile.name));
+    match rules(raw.permissions, text) {
+        Ok(lists) => config.rules = lists,
+        Err((rule, reason)) => {
+            let place = text.find(&rule).unwrap_or(0);
+            let before = text.get(..place).unwrap_or_default();
+            config.broken = Some(ConfigError {
+                path: "config.toml".to_owned(),
+                line: before.matches('\n').count() + 1,
+                column: before.rsplit('\n').next().unwrap_or_default().chars().count() + 1,
+                reason,
+            });
+        }
+    }
+    config
+}
+
+fn profile_of(name: String, raw: RawProfile) -> ProfileConfig {
+    let mut headers: Vec<Header> = raw.headers.into_iter().map(|(name, value)| (name, Secret::new(value))).collect();
+    headers.sort_by(|a, b| a.0.cmp(&b.0));
+    ProfileConfig {
+        name,
+        api: raw.api,
+        base_url: raw.base_url.trim().trim_end_matches('/').to_owned(),
+        model: raw.model,
+        fast_model: raw.fast_model,
+        context_window: raw.context_window,
+        max_output_tokens: raw.max_output_tokens,
+        temperature: raw.temperature,
+        prices: raw.prices,
+        headers,
+    }
+}
+
+/// Profiles are listed in the order of the file.
+fn place_in(text: &str, name: &str) -> usize {
+    [format!("[profiles.{name}]"), format!("[profiles.\"{name}\"]")]
+        .iter()
+        .filter_map(|heading| text.find(heading))
+        .min()
+        .unwrap_or(usize::MAX)
+}

