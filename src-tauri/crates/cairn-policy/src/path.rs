@@ -42,6 +42,12 @@ impl Places {
         path.strip_prefix(&self.root).ok()
     }
 
+    /// Whether a path is the project folder itself.
+    pub fn is_root(&self, path: &Path) -> bool {
+        self.relative(path)
+            .is_some_and(|relative| relative.as_os_str().is_empty())
+    }
+
     /// Why reading the content of a path needs care: [`Care::Credential`] or [`Care::Plain`]. SPEC P2.
     pub fn read_care(&self, path: &Path) -> Care {
         let names = folded(path);

@@ -1,5 +1,7 @@
 //! Judges a command line.
 
+use std::path::Path;
+
 use cairn_protocol::{Decided, Mode};
 
 use super::judge::{Question, Verdict};
@@ -15,7 +17,17 @@ pub(super) enum Network {
     Wanted,
 }
 
-pub(super) fn judge(policy: &Policy, effect: &Effect, line: &str, place: Place, network: Network) -> Verdict {
+/// A command that would run.
+pub(super) struct Ran<'a> {
+    pub(super) line: &'a str,
+    pub(super) workdir: &'a Path,
+    pub(super) place: Place,
+    pub(super) network: Network,
+}
+
+pub(super) fn judge(policy: &Policy, effect: &Effect, command: &Ran<'_>) -> Verdict {
+    let line = command.line;
+    let place = policy.sure_place(command.workdir, command.place);
     let parsed = Line::read(line);
     let cover = parsed.cover();
     let by_rule = policy.asked_by_rule(effect);
@@ -31,7 +43,7 @@ pub(super) fn judge(policy: &Policy, effect: &Effect, line: &str, place: Place, 
     if place == Place::Outside {
         why.push("It runs in a folder outside the project.".to_owned());
     }
-    if network == Network::Wanted {
+    if command.network == Network::Wanted {
         why.push("It wants the network.".to_owned());
     }
     let loss = parsed.loss();
@@ -61,8 +73,8 @@ pub(super) fn judge(policy: &Policy, effect: &Effect, line: &str, place: Place, 
     }
     let may_offer = cover == Cover::Offered
         && !asks_by_rule
-        && place == Place::Inside
-        && network == Network::None
+        && policy.places.is_root(command.workdir)
+        && command.network == Network::None
         && policy.rules.broken.is_none();
     let offers = if may_offer {
         ExactLine::new(line).map(Rule::RunExact).into_iter().collect()

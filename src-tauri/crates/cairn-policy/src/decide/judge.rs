@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cairn_protocol::{Decided, Mode};
 
-use super::command::{self, Network};
+use super::command::{self, Network, Ran};
 use super::write::{self, Links, Written};
 use super::{Approve, Policy};
 use crate::line::{Cover, Line};
@@ -74,10 +74,22 @@ pub(super) fn judge(policy: &Policy, effect: &Effect) -> Verdict {
             )
         }
         Effect::RunCommand {
-            line, place, network, ..
+            line,
+            workdir,
+            place,
+            network,
         } => {
             let network = if *network { Network::Wanted } else { Network::None };
-            command::judge(policy, effect, line, *place, network)
+            command::judge(
+                policy,
+                effect,
+                &Ran {
+                    line,
+                    workdir,
+                    place: *place,
+                    network,
+                },
+            )
         }
     }
 }

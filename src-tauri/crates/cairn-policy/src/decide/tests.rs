@@ -243,19 +243,26 @@ fn x74_leading_words_never_allow_yet() {
 }
 
 #[test]
-fn the_network_and_folders_outside_are_not_covered_by_an_exact_rule() {
-    let policy = allowing(Mode::Auto, &["run-exact: cargo fetch"]);
-    let there = |place, network| Effect::RunCommand {
-        line: "cargo fetch".into(),
-        workdir: PathBuf::from("/x"),
+fn an_exact_rule_covers_neither_the_network_nor_another_folder() {
+    let policy = allowing(Mode::Auto, &["run-exact: ./build.sh"]);
+    let there = |folder: &str, place, network| Effect::RunCommand {
+        line: "./build.sh".into(),
+        workdir: PathBuf::from(folder),
         place,
         network,
     };
-    assert_eq!(word(&policy, &there(Place::Inside, false)), "allow");
-    for effect in [there(Place::Inside, true), there(Place::Outside, false)] {
+    assert_eq!(word(&policy, &there("/w/p", Place::Inside, false)), "allow");
+    for effect in [
+        there("/w/p", Place::Inside, true),
+        there("/w/p/sub", Place::Inside, false),
+        there("/x", Place::Outside, false),
+        there("/x", Place::Inside, false),
+    ] {
         let asked = asked(&policy, &effect);
         assert!(asked.offers.is_empty() && !asked.filled, "{asked:?}");
     }
+    let lie = there("/x", Place::Inside, false);
+    assert_eq!(word(&headless(Mode::Manual, Approve::All), &lie), "deny");
 }
 
 #[test]

@@ -151,10 +151,8 @@ fn s64_a_long_line_is_not_taken_apart() {
         cover(&format!("echo {}", "a".repeat(200_000))),
         Cover::Never(_)
     ));
-    assert!(
-        start.elapsed() < Duration::from_millis(500),
-        "unoptimised, with room to spare"
-    );
+    // A thousand times what it takes: this catches work that grows with the square, not a busy machine.
+    assert!(start.elapsed() < Duration::from_secs(10));
 }
 
 #[test]

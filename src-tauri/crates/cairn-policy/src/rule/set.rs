@@ -85,7 +85,8 @@ impl RuleSet {
     /// The first rule of a list that speaks about an effect.
     ///
     /// *Allow* is narrow: files inside the project by the letter case they are written in, no protected or
-    /// hard-linked file, a credential only by its full name, a command only by its exact line. *Ask* and *deny* are
+    /// hard-linked file, a credential only by its full name, a command only by its exact line, without the network and
+    /// in the project folder itself (`./build.sh` is another program in another folder). *Ask* and *deny* are
     /// wide: letter case does not count, and a `run:` rule matches its words at the start of any command found in the
     /// line, in front of or behind known wrappers.
     pub fn matching(&self, list: RuleList, effect: &Effect, places: &Places) -> Option<&Granted> {
@@ -133,11 +134,11 @@ fn allows(rule: &Rule, effect: &Effect, places: &Places) -> bool {
             Rule::RunExact(exact),
             Effect::RunCommand {
                 line,
+                workdir,
                 place: Place::Inside,
                 network: false,
-                ..
             },
-        ) => exact.as_str() == line,
+        ) => exact.as_str() == line && places.is_root(workdir),
         (
             Rule::Read(glob),
             Effect::ReadPath {
