@@ -318,3 +318,6 @@ fn plain(extras: Extras, refusal: &Refusal) -> Option<Extras> {
     }
     (plainer != extras).then_some(plainer)
 }
+
+#[cfg(test)]
+mod tests;

@@ -235,22 +235,16 @@ fn next(past: &[Past<'_>], sample: bool) -> Vec<Line> {
             Line::Call("todo_write", plan(1, Outcome::Open)),
         ];
     }
-    if latest(past, Step::Source).is_some_and(|read| read.ok() && !read.text().contains("return MARGIN_LEFT"))
-        && !made(Step::Edit)
-    {
-        return if made(Step::Check) {
-            close(past)
-        } else {
-            check("The mistake is mended already, so there is nothing to edit. ")
-        };
-    }
-    if !made(Step::Question) {
-        return vec![
-            say("There are two ways to mend it, and that is for you to decide.\n\n"),
-            Line::Call("ask_user", question()),
-        ];
-    }
-    if !made(Step::Edit) {
+    let mended = latest(past, Step::Source)
+        .is_some_and(|read| read.ok() && !read.text().contains("return MARGIN_LEFT"));
+    if mended && !made(Step::Edit) {
+        if !made(Step::Check) {
+            return check("The mistake is mended already, so there is nothing to edit. ");
+        }
+    } else if !made(Step::Question) {
+        let lead = "There are two ways to mend it, and that is for you to decide.\n\n";
+        return vec![say(lead), Line::Call("ask_user", question())];
+    } else if !made(Step::Edit) {
         return edit(latest(past, Step::Question));
     }
     if !made(Step::Check) {

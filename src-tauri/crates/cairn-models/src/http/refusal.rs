@@ -90,7 +90,7 @@ impl Refusal {
     /// Whether the server does not know or support that field of the request.
     pub(crate) fn refuses_field(&self, field: &str) -> bool {
         let all = self.everything();
-        self.is_shape_complaint() && all.contains(field) && speaks_of_support(&all)
+        self.is_shape_complaint() && all.contains(field) && speaks_of_support(&all) && !is_too_long(&all)
     }
 
     /// Whether the server complains about a field that it does not name.
