@@ -16,9 +16,9 @@ mod fixture;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use cairn_agent::arguments;
 use cairn_agent::tool::{Tool, ToolClass, ToolSpec};
 use cairn_exec::{HelperProgram, Processes};
-use cairn_tools::args;
 use cairn_tools::ask_user::AskUser;
 use cairn_tools::context_status::ContextStatus;
 use cairn_tools::edit_file::EditFile;
@@ -197,7 +197,7 @@ fn t2_every_tool_has_the_time_limit_of_its_kind() {
 #[test]
 fn x96_text_that_is_no_object_names_the_tool_and_its_required_fields() {
     for spec in specs() {
-        assert!(args::object("").unwrap().is_empty());
+        assert!(arguments::object(&spec, "").unwrap().is_empty());
         for raw in [
             r#"{"path": "a" "x"}"#,
             "null",
@@ -207,11 +207,8 @@ fn x96_text_that_is_no_object_names_the_tool_and_its_required_fields() {
             "{\"path\": \"a",
             "not json",
         ] {
-            let message = args::object(raw).unwrap_err().describe(&spec).message;
-            assert!(
-                message.starts_with(&format!("`{}` was not run: ", spec.name)),
-                "{message}"
-            );
+            let message = arguments::object(&spec, raw).unwrap_err();
+            assert!(message.starts_with(&format!("`{}` ", spec.name)), "{message}");
             for field in spec.schema["required"].as_array().into_iter().flatten() {
                 assert!(
                     message.contains(&format!("`{}`", field.as_str().unwrap())),

@@ -1,6 +1,7 @@
-//! Arguments: what the model wrote becomes a value of a tool's input struct, or a sentence that says what is wrong.
+//! Arguments: an object becomes a value of a tool's input struct, or a sentence that says what is wrong with it.
 //!
-//! Owns: SPEC T1 and the schemas that describe the structs. Must never know: what any tool does with the value.
+//! Owns: the fields' part of SPEC T1 and the schemas that describe the structs. Must never know: what any tool does
+//! with the value, or how the object was written; that part is `cairn_agent::arguments`.
 //!
 //! Lenient where the meaning is certain, strict elsewhere:
 //! - a number or a boolean sent as a string is taken (`"12"`, `"true"`);
@@ -12,59 +13,12 @@
 mod check;
 mod schema;
 
-use cairn_agent::tool::{ToolError, ToolSpec};
+use cairn_agent::tool::ToolError;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub use schema::{schema_of, spec};
-
-/// Why the text of a call's arguments is not an object of arguments. The model recovers, by sending the call again.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ArgumentFault {
-    /// It is not JSON at all; holds what the parser says and where.
-    #[error("its arguments are not valid JSON ({0})")]
-    NotJson(String),
-    /// It is JSON, but not an object; holds what it is, like `an array`.
-    #[error("its arguments are {0}, and a JSON object is expected")]
-    NotAnObject(&'static str),
-    /// It is a JSON string that holds the JSON.
-    #[error("its arguments are a string that holds JSON; send the object itself, not quoted")]
-    DoubleEncoded,
-}
-
-impl ArgumentFault {
-    /// The sentence for the model: tool, problem, what is expected.
-    pub fn describe(&self, tool: &ToolSpec) -> ToolError {
-        ToolError::new(format!(
-            "`{}` was not run: {self}. {}",
-            tool.name,
-            check::expectation(&tool.schema)
-        ))
-    }
-}
-
-/// The object of arguments in `raw`, as the model wrote it. Nothing at all counts as `{}`.
-pub fn object(raw: &str) -> Result<Map<String, Value>, ArgumentFault> {
-    let trimmed = raw.trim();
-    if trimmed.is_empty() {
-        return Ok(Map::new());
-    }
-    match serde_json::from_str(trimmed) {
-        Ok(Value::Object(map)) => Ok(map),
-        Ok(Value::String(text)) if text.is_empty() => Ok(Map::new()),
-        Ok(Value::String(text))
-            if matches!(
-                serde_json::from_str(&text),
-                Ok(Value::Object(_) | Value::Array(_))
-            ) =>
-        {
-            Err(ArgumentFault::DoubleEncoded)
-        }
-        Ok(other) => Err(ArgumentFault::NotAnObject(check::kind_of(&other))),
-        Err(error) => Err(ArgumentFault::NotJson(error.to_string())),
-    }
-}
 
 /// The arguments as the input struct of `tool`.
 ///

@@ -200,6 +200,33 @@ fn t13_ignore_files_and_hidden_names_are_left_out_until_asked_for() {
     );
 }
 
+/// Set for the second run of the test below, in a process of its own: the folder to search.
+const CHILD: &str = "CAIRN_TEST_GLOBAL_EXCLUDES";
+
+#[test]
+#[allow(clippy::disallowed_methods)] // The home folder is the process's: only another process can have another one.
+fn t13_global_excludes_are_respected() {
+    let project = Project::with(&["a.md", "b.md"]);
+    if std::env::var_os(CHILD).is_some() {
+        assert_eq!(project.found(json!({"pattern": "*.md"})), ["a.md"]);
+        assert_eq!(
+            sorted(project.found(json!({"pattern": "*.md", "ignored": true}))),
+            ["a.md", "b.md"]
+        );
+        return;
+    }
+    project.write_outside("git/ignore", "b.md\n");
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "search::glob::t13_global_excludes_are_respected"])
+        .env(CHILD, "1")
+        .env("HOME", project.outside("home"))
+        .env("XDG_CONFIG_HOME", project.outside(""))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success() && said.contains("1 passed"), "{said}");
+}
+
 #[test]
 fn outside_a_repository_no_rule_above_the_project_counts() {
     let project = Project::with(&["a.md", "src/b.md"]);

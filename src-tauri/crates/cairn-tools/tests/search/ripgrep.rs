@@ -162,7 +162,7 @@ fn x54_grep_finds_what_rg_finds() {
         prop::sample::select(vec!["."]),
     );
     let mut runner = TestRunner::new(Config {
-        cases: 150,
+        cases: 64,
         failure_persistence: None,
         ..Config::default()
     });
@@ -249,7 +249,7 @@ fn x54_glob_finds_what_rg_finds() {
         "a b/*",
     ]);
     let mut runner = TestRunner::new(Config {
-        cases: 150,
+        cases: 64,
         failure_persistence: None,
         ..Config::default()
     });
