@@ -1,6 +1,7 @@
 //! Methods: a window asks, the host answers. The window's project is what the host knows, never an argument.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cairn_agent::driver::storage_error;
@@ -25,7 +26,7 @@ const REMEMBERED: usize = 1_024;
 pub struct Window {
     host: Arc<Host>,
     project: Arc<Project>,
-    subscriber: u64,
+    subscriber: AtomicU64,
     done: Mutex<VecDeque<ClientId>>,
     open_link: Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>,
 }
@@ -40,15 +41,14 @@ impl Window {
     ) -> (Self, Subscription) {
         let (subscriber, subscription) = host.fanout(&project.key).subscribe(Form::Drawn);
         let open_link = Box::new(open_link);
-        (Self { host, project, subscriber, done: Mutex::default(), open_link }, subscription)
+        (Self { host, project, subscriber: subscriber.into(), done: Mutex::default(), open_link }, subscription)
     }
 
     /// The window's page was loaded again: its old subscription ends, this one goes on.
-    pub fn resubscribe(&mut self) -> Subscription {
+    pub fn resubscribe(&self) -> Subscription {
         let fanout = self.host.fanout(&self.project.key);
-        fanout.leave(self.subscriber);
         let (subscriber, subscription) = fanout.subscribe(Form::Drawn);
-        self.subscriber = subscriber;
+        fanout.leave(self.subscriber.swap(subscriber, Ordering::SeqCst));
         subscription
     }
 
@@ -153,7 +153,7 @@ impl Window {
 
 impl Drop for Window {
     fn drop(&mut self) {
-        self.host.fanout(&self.project.key).leave(self.subscriber);
+        self.host.fanout(&self.project.key).leave(self.subscriber.load(Ordering::SeqCst));
     }
 }
 

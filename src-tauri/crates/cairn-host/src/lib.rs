@@ -43,5 +43,13 @@ pub mod parts {
     pub use cairn_exec::{HelperProgram, become_program, helper_main};
     pub use cairn_files::diff::unified;
     pub use cairn_models::demo::Pace;
+    /// Media type of a picture by its first bytes; none for anything else.
+    pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
+        match cairn_exec::sniff(bytes) {
+            cairn_exec::Sniffed::Picture(kind) => Some(kind.media_type()),
+            _ => None,
+        }
+    }
+
     pub use cairn_policy::{Approve, Presence, Show, show, shown_text};
 }

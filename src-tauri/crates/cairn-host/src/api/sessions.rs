@@ -55,7 +55,7 @@ impl Window {
     }
 
     pub(super) async fn open(&self, params: SessionParams) -> Result<SessionSnapshot, ApiError> {
-        self.host.fanout(&self.project.key).open(self.subscriber, &params.session);
+        self.host.fanout(&self.project.key).open(self.subscriber.load(std::sync::atomic::Ordering::SeqCst), &params.session);
         let mut snapshot = match self.session(&params.session).await {
             Ok(session) => session.handle.snapshot().await?,
             Err(error) if error.code == ErrorCode::Busy => self.read_only(&params.session).await?,

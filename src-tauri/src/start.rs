@@ -1,0 +1,114 @@
+//! Start, second start, end.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use cairn_host::parts::{HelperProgram, Pace};
+use cairn_host::{Environment, Host, start_logs};
+use cairn_protocol::ApiError;
+use tauri::{AppHandle, Manager, RunEvent};
+
+use crate::{bridge, platform, scheme, window};
+
+/// Starts the program, or tells the running one to open a window. Returns when the last window is closed.
+pub(crate) fn run() -> ExitCode {
+    let environment = Environment::new(std::env::vars_os());
+    platform::prepare();
+    let folder = match folder_argument(std::env::args_os()) {
+        Ok(folder) => folder,
+        Err(problem) => return refuse(&problem),
+    };
+    let mut builder = tauri::Builder::default();
+    if platform::has_session_bus(&environment) {
+        builder = builder.plugin(tauri_plugin_single_instance::init(second_start));
+    }
+    let app = builder
+        .plugin(tauri_plugin_opener::init())
+        .invoke_handler(tauri::generate_handler![bridge::request, bridge::subscribe])
+        .register_asynchronous_uri_scheme_protocol("cairn", scheme::answer)
+        .setup(move |app| {
+            start(app.handle(), &environment, folder.as_deref()).map_err(|error| {
+                // A window toolkit that fails in set-up panics with the error; the words must come first.
+                refuse(&error.message);
+                Box::<dyn std::error::Error>::from(error)
+            })
+        })
+        .build(tauri::generate_context!());
+    match app {
+        Ok(app) => {
+            app.run(|app, event| {
+                if let RunEvent::Exit = event {
+                    end(app);
+                }
+            });
+            ExitCode::SUCCESS
+        }
+        Err(error) => refuse(&format!("The window could not be made: {error}")),
+    }
+}
+
+/// Says on standard error why nothing opens; there is no window to say it in.
+fn refuse(problem: &str) -> ExitCode {
+    use std::io::Write;
+    writeln!(std::io::stderr(), "cairn-desktop: {problem}").unwrap_or_default();
+    ExitCode::from(1)
+}
+
+fn folder_argument(arguments: impl Iterator<Item = OsString>) -> Result<Option<PathBuf>, String> {
+    let mut folders: Vec<OsString> = arguments.skip(1).collect();
+    match (folders.pop(), folders.is_empty()) {
+        (None, _) => Ok(None),
+        (Some(folder), true) => {
+            let folder = PathBuf::from(folder);
+            // A second start is in another folder than the first: what reaches it must be absolute.
+            std::path::absolute(&folder).map(Some).map_err(|error| format!("{}: {error}", folder.display()))
+        }
+        (Some(_), false) => Err("give one folder, or none for the sample project".to_owned()),
+    }
+}
+
+fn start(app: &AppHandle, environment: &Environment, folder: Option<&Path>) -> Result<(), ApiError> {
+    let host = Host::start(environment.clone(), HelperProgram::this_program(), Pace::READABLE)?;
+    match start_logs(&host.home().logs(), "desktop", environment) {
+        Ok(guard) => {
+            app.manage(guard);
+        }
+        // Everything works without logs.
+        Err(error) => {
+            refuse(&error.message);
+        }
+    }
+    app.manage(bridge::Windows::new(host.clone()));
+    let project = tauri::async_runtime::block_on(host.project(folder))?;
+    window::open(app, project).map_err(internal)?;
+    tauri::async_runtime::spawn(async move { host.sweep().await });
+    Ok(())
+}
+
+fn internal(error: tauri::Error) -> ApiError {
+    ApiError::new(cairn_protocol::ErrorCode::Internal, format!("The window could not be made: {error}"))
+}
+
+/// Another start reached this instance: the same project's window comes to the front, another project gets its own.
+fn second_start(app: &AppHandle, arguments: Vec<String>, folder: String) {
+    let app = app.clone();
+    tauri::async_runtime::spawn(async move {
+        let host: Arc<Host> = app.state::<bridge::Windows>().host().clone();
+        let wanted = arguments.get(1).map(|argument| Path::new(&folder).join(argument));
+        let opened = match host.project(wanted.as_deref()).await {
+            Ok(project) => window::open(&app, project).map_err(|error| error.to_string()),
+            Err(error) => Err(error.message),
+        };
+        if let Err(problem) = opened {
+            refuse(&problem);
+            app.state::<bridge::Windows>().notice_everywhere(&app, &problem);
+        }
+    });
+}
+
+fn end(app: &AppHandle) {
+    let host = app.state::<bridge::Windows>().host().clone();
+    tauri::async_runtime::block_on(host.shutdown());
+}

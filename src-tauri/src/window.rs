@@ -1,0 +1,72 @@
+//! A project's window: made once, focused when asked for again, closed to navigation.
+
+use std::sync::Arc;
+
+use cairn_host::{Project, Window};
+use cairn_protocol::ProjectKey;
+use tauri::webview::NewWindowResponse;
+use tauri::{AppHandle, Manager, Url, WebviewUrl, WebviewWindowBuilder, WindowEvent};
+
+use crate::bridge::Windows;
+use crate::{links, platform};
+
+/// First size and least size, logical pixels.
+const SIZE: (f64, f64) = (1_280.0, 860.0);
+const LEAST: (f64, f64) = (700.0, 480.0);
+
+/// Opens a window on a project, or brings the one that is there to the front.
+pub(crate) fn open(app: &AppHandle, project: Arc<Project>) -> tauri::Result<()> {
+    let label = label(&project.key);
+    if let Some(known) = app.get_webview_window(&label) {
+        known.unminimize()?;
+        known.show()?;
+        return known.set_focus();
+    }
+    let windows = app.state::<Windows>();
+    let opener = app.clone();
+    let (window, first) = Window::new(windows.host().clone(), project.clone(), move |href| links::open(&opener, href));
+    // The page subscribes itself once it is there; nothing happened before.
+    drop(first);
+    windows.add(&label, window);
+    let title = format!("{} – Cairn", project.name());
+    let builder = WebviewWindowBuilder::new(app, &label, WebviewUrl::App("index.html".into()))
+        .title(title)
+        .inner_size(SIZE.0, SIZE.1)
+        .min_inner_size(LEAST.0, LEAST.1)
+        .disable_drag_drop_handler()
+        .devtools(cfg!(debug_assertions))
+        .on_navigation(is_own_page)
+        .on_new_window(|_, _| NewWindowResponse::Deny)
+        .on_document_title_changed(|window, title| {
+            if let Err(error) = window.set_title(&title) {
+                tracing::debug!(%error, "a title was not set");
+            }
+        });
+    let made = platform::finish(builder).build()?;
+    let (app, closed) = (app.clone(), label.clone());
+    made.on_window_event(move |event| {
+        if let WindowEvent::Destroyed = event {
+            app.state::<Windows>().remove(&closed);
+        }
+    });
+    Ok(())
+}
+
+/// Labels are made of the project's key, so that one project has one window.
+fn label(key: &ProjectKey) -> String {
+    format!("project-{key}")
+}
+
+/// A window shows its own page and nothing else, whatever a link, a drop or a script asks for. Case W23.
+fn is_own_page(url: &Url) -> bool {
+    let own = match url.scheme() {
+        "tauri" => url.host_str() == Some("localhost"),
+        // The same on Windows, where custom schemes are hosts.
+        "http" | "https" => url.host_str() == Some("tauri.localhost"),
+        _ => false,
+    };
+    if !own {
+        tracing::warn!(scheme = url.scheme(), "a window was asked to go elsewhere");
+    }
+    own
+}
