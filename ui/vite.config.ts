@@ -22,5 +22,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'gallery/**/*.test.ts'],
     setupFiles: ['src/state/test-setup.ts'],
     restoreMocks: true,
+    // Looking elements up by role is slow in jsdom on a busy machine; nothing here waits for time to pass.
+    testTimeout: 30_000,
   },
 });

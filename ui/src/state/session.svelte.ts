@@ -203,19 +203,23 @@ export class SessionState {
   #showRows(items: readonly Item[]): void {
     const former = this.#shownItems;
     this.#shownItems = items;
-    let same = items.length === former.length;
-    for (let at = items.length - 1; at >= 0; at -= 1) {
+    let moved = items.length < former.length;
+    for (let at = Math.min(items.length, former.length) - 1; at >= 0; at -= 1) {
       const item = items[at];
       if (!item || item === former[at]) continue;
       const row = this.#rowById.get(item.id);
       if (row) row.item = item;
-      if (former[at]?.id !== item.id) same = false;
+      if (former[at]?.id !== item.id) moved = true;
     }
-    if (same) return;
-    this.rows = items.map((item) => {
-      const row = this.#rowById.get(item.id) ?? new Row(item);
-      this.#rowById.set(item.id, row);
-      return row;
-    });
+    if (!moved && items.length === former.length) return;
+    const kept = moved ? [] : this.rows;
+    this.rows = [...kept, ...items.slice(kept.length).map((item) => this.#rowOf(item))];
+  }
+
+  #rowOf(item: Item): Row {
+    const row = this.#rowById.get(item.id) ?? new Row(item);
+    if (row.item !== item) row.item = item;
+    this.#rowById.set(item.id, row);
+    return row;
   }
 }
