@@ -22,7 +22,10 @@ struct Entry {
 
 impl Windows {
     pub(crate) fn new(host: Arc<Host>) -> Self {
-        Self { host, open: Mutex::default() }
+        Self {
+            host,
+            open: Mutex::default(),
+        }
     }
 
     pub(crate) fn host(&self) -> &Arc<Host> {
@@ -30,7 +33,13 @@ impl Windows {
     }
 
     pub(crate) fn add(&self, label: &str, window: Window) {
-        self.lock().insert(label.to_owned(), Entry { window: Arc::new(window), channel: None });
+        self.lock().insert(
+            label.to_owned(),
+            Entry {
+                window: Arc::new(window),
+                channel: None,
+            },
+        );
     }
 
     pub(crate) fn remove(&self, label: &str) {
@@ -62,9 +71,19 @@ impl Windows {
 
     /// Says something in every window.
     pub(crate) fn notice_everywhere(&self, _app: &AppHandle, text: &str) {
-        let notice = Notice { level: NoticeLevel::Error, code: "start".to_owned(), text: text.to_owned() };
+        let notice = Notice {
+            level: NoticeLevel::Error,
+            code: "start".to_owned(),
+            text: text.to_owned(),
+        };
         let body = EventBody::Notice { notice };
-        let event = Event { v: WIRE_VERSION, seq: 0, session: "".into(), at: 0, body };
+        let event = Event {
+            v: WIRE_VERSION,
+            seq: 0,
+            session: "".into(),
+            at: 0,
+            body,
+        };
         for entry in self.lock().values() {
             if let Some(channel) = &entry.channel
                 && let Err(error) = channel.send(event.clone())

@@ -5,5 +5,7 @@ use tauri_plugin_opener::OpenerExt;
 
 /// Opens an address in the person's browser or mail program.
 pub(crate) fn open(app: &AppHandle, href: &str) -> Result<(), String> {
-    app.opener().open_url(href, None::<&str>).map_err(|error| error.to_string())
+    app.opener()
+        .open_url(href, None::<&str>)
+        .map_err(|error| error.to_string())
 }

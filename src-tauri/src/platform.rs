@@ -10,10 +10,14 @@ pub(crate) fn prepare() {}
 pub(crate) fn has_session_bus(environment: &Environment) -> bool {
     !cfg!(target_os = "linux")
         || environment.get("DBUS_SESSION_BUS_ADDRESS").is_some()
-        || environment.folder("XDG_RUNTIME_DIR").is_some_and(|folder| folder.join("bus").exists())
+        || environment
+            .folder("XDG_RUNTIME_DIR")
+            .is_some_and(|folder| folder.join("bus").exists())
 }
 
 /// The last touch on a window.
-pub(crate) fn finish<'a, R: Runtime, M: Manager<R>>(builder: WebviewWindowBuilder<'a, R, M>) -> WebviewWindowBuilder<'a, R, M> {
+pub(crate) fn finish<'a, R: Runtime, M: Manager<R>>(
+    builder: WebviewWindowBuilder<'a, R, M>,
+) -> WebviewWindowBuilder<'a, R, M> {
     builder
 }

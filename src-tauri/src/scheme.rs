@@ -7,8 +7,15 @@ use tauri::{Manager, Runtime, UriSchemeContext, UriSchemeResponder};
 use crate::bridge::Windows;
 
 /// Answers a request of a page for a picture.
-pub(crate) fn answer<R: Runtime>(context: UriSchemeContext<'_, R>, request: Request<Vec<u8>>, to: UriSchemeResponder) {
-    let windows = context.app_handle().state::<Windows>().get(context.webview_label());
+pub(crate) fn answer<R: Runtime>(
+    context: UriSchemeContext<'_, R>,
+    request: Request<Vec<u8>>,
+    to: UriSchemeResponder,
+) {
+    let windows = context
+        .app_handle()
+        .state::<Windows>()
+        .get(context.webview_label());
     let path = request.uri().path().to_owned();
     tauri::async_runtime::spawn(async move {
         let found = match (windows, path.strip_prefix("/blob/")) {
@@ -26,9 +33,13 @@ fn response(found: Result<Vec<u8>, ApiError>) -> Response<Vec<u8>> {
         *response.status_mut() = status;
         response
     };
-    let Ok(bytes) = found else { return empty(StatusCode::NOT_FOUND) };
+    let Ok(bytes) = found else {
+        return empty(StatusCode::NOT_FOUND);
+    };
     // Only what is a picture by its first bytes is given out: nothing else is ever drawn from there.
-    let Some(media_type) = cairn_host::parts::picture_type(&bytes) else { return empty(StatusCode::NOT_FOUND) };
+    let Some(media_type) = cairn_host::parts::picture_type(&bytes) else {
+        return empty(StatusCode::NOT_FOUND);
+    };
     Response::builder()
         .header(header::CONTENT_TYPE, media_type)
         .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")

@@ -63,7 +63,9 @@ fn folder_argument(arguments: impl Iterator<Item = OsString>) -> Result<Option<P
         (Some(folder), true) => {
             let folder = PathBuf::from(folder);
             // A second start is in another folder than the first: what reaches it must be absolute.
-            std::path::absolute(&folder).map(Some).map_err(|error| format!("{}: {error}", folder.display()))
+            std::path::absolute(&folder)
+                .map(Some)
+                .map_err(|error| format!("{}: {error}", folder.display()))
         }
         (Some(_), false) => Err("give one folder, or none for the sample project".to_owned()),
     }
@@ -88,7 +90,10 @@ fn start(app: &AppHandle, environment: &Environment, folder: Option<&Path>) -> R
 }
 
 fn internal(error: tauri::Error) -> ApiError {
-    ApiError::new(cairn_protocol::ErrorCode::Internal, format!("The window could not be made: {error}"))
+    ApiError::new(
+        cairn_protocol::ErrorCode::Internal,
+        format!("The window could not be made: {error}"),
+    )
 }
 
 /// Another start reached this instance: the same project's window comes to the front, another project gets its own.

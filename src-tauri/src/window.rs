@@ -24,7 +24,9 @@ pub(crate) fn open(app: &AppHandle, project: Arc<Project>) -> tauri::Result<()> 
     }
     let windows = app.state::<Windows>();
     let opener = app.clone();
-    let (window, first) = Window::new(windows.host().clone(), project.clone(), move |href| links::open(&opener, href));
+    let (window, first) = Window::new(windows.host().clone(), project.clone(), move |href| {
+        links::open(&opener, href)
+    });
     // The page subscribes itself once it is there; nothing happened before.
     drop(first);
     windows.add(&label, window);

@@ -21,13 +21,21 @@ pub fn object(spec: &ToolSpec, raw: &str) -> Result<Map<String, Value>, String> 
         Ok(_) => "the arguments are not an object".to_owned(),
         Err(error) => format!("the arguments are not JSON ({error})"),
     };
-    Err(format!("`{}` did not run: {problem}. {}", spec.name, expected(spec)))
+    Err(format!(
+        "`{}` did not run: {problem}. {}",
+        spec.name,
+        expected(spec)
+    ))
 }
 
 fn expected(spec: &ToolSpec) -> String {
     let names = |key: &str| -> Vec<String> {
         match spec.schema.get(key) {
-            Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).map(|name| format!("`{name}`")).collect(),
+            Some(Value::Array(list)) => list
+                .iter()
+                .filter_map(Value::as_str)
+                .map(|name| format!("`{name}`"))
+                .collect(),
             Some(Value::Object(map)) => map.keys().map(|name| format!("`{name}`")).collect(),
             _ => Vec::new(),
         }
@@ -35,7 +43,11 @@ fn expected(spec: &ToolSpec) -> String {
     let required = names("required");
     let all = names("properties");
     match (required.is_empty(), all.is_empty()) {
-        (false, _) => format!("Expected a JSON object with {} (all fields: {}).", required.join(", "), all.join(", ")),
+        (false, _) => format!(
+            "Expected a JSON object with {} (all fields: {}).",
+            required.join(", "),
+            all.join(", ")
+        ),
         (true, false) => format!("Expected a JSON object; its fields are {}.", all.join(", ")),
         (true, true) => "Expected `{}`.".to_owned(),
     }
@@ -67,7 +79,10 @@ mod tests {
             (r#"{"path": "a"#, "not JSON"),
         ] {
             let error = object(&spec, raw).unwrap_err();
-            assert!(error.contains(says) && error.contains("`read_file`") && error.contains("`path`"), "{error}");
+            assert!(
+                error.contains(says) && error.contains("`read_file`") && error.contains("`path`"),
+                "{error}"
+            );
         }
     }
 }

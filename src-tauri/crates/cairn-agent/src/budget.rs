@@ -12,7 +12,9 @@ const CHARS_PER_TOKEN: u64 = 4;
 
 /// Characters one result may have: a quarter of the window.
 pub fn one_result(window_tokens: Option<u64>) -> usize {
-    window_tokens.map_or(UNKNOWN, |tokens| ((tokens * CHARS_PER_TOKEN / 4) as usize).clamp(LEAST, MOST))
+    window_tokens.map_or(UNKNOWN, |tokens| {
+        ((tokens * CHARS_PER_TOKEN / 4) as usize).clamp(LEAST, MOST)
+    })
 }
 
 /// What is left for the results of one model reply, which share two single budgets.
@@ -26,7 +28,10 @@ impl SharedBudget {
     /// The budget of one reply.
     pub fn new(window_tokens: Option<u64>) -> Self {
         let single = one_result(window_tokens);
-        Self { single, left: single * 2 }
+        Self {
+            single,
+            left: single * 2,
+        }
     }
 
     /// Characters the next result may have when `siblings` results (itself counted) are still to come.
@@ -43,7 +48,10 @@ impl SharedBudget {
             return (text.to_owned(), false);
         }
         if allowed < SCRAP {
-            return ("The results of this reply are full: ask for this again in a reply of its own.".to_owned(), true);
+            return (
+                "The results of this reply are full: ask for this again in a reply of its own.".to_owned(),
+                true,
+            );
         }
         self.left -= allowed;
         (cut_middle(text, allowed, output), true)
@@ -61,9 +69,18 @@ pub fn cut_middle(text: &str, allowed: usize, output: Option<&str>) -> String {
     let head = room * 2 / 3;
     let tail = room - head;
     let head_end = text.char_indices().nth(head).map_or(text.len(), |(at, _)| at);
-    let tail_start = text.char_indices().nth(total - tail).map_or(text.len(), |(at, _)| at);
-    let (start, end) = (text.get(..head_end).unwrap_or_default(), text.get(tail_start..).unwrap_or_default());
-    format!("{start}\n[… {} of {total} characters left out{whole} …]\n{end}", total - head - tail)
+    let tail_start = text
+        .char_indices()
+        .nth(total - tail)
+        .map_or(text.len(), |(at, _)| at);
+    let (start, end) = (
+        text.get(..head_end).unwrap_or_default(),
+        text.get(tail_start..).unwrap_or_default(),
+    );
+    format!(
+        "{start}\n[… {} of {total} characters left out{whole} …]\n{end}",
+        total - head - tail
+    )
 }
 
 #[cfg(test)]
@@ -74,7 +91,12 @@ mod tests {
 
     #[test]
     fn one_result_is_a_quarter_of_the_window_within_bounds() {
-        let table = [(None, 12_000), (Some(2_000), 4_000), (Some(32_768), 32_768), (Some(1_000_000), 80_000)];
+        let table = [
+            (None, 12_000),
+            (Some(2_000), 4_000),
+            (Some(32_768), 32_768),
+            (Some(1_000_000), 80_000),
+        ];
         for (window, expected) in table {
             assert_eq!(one_result(window), expected, "{window:?}");
         }
@@ -85,7 +107,11 @@ mod tests {
         let mut shared = SharedBudget::new(Some(4_000));
         let big = "x".repeat(20_000);
         let (first, cut) = shared.take(&big, Some("o1"));
-        assert!(cut && first.chars().count() <= 4_000 && first.contains("output:o1"), "{}", first.len());
+        assert!(
+            cut && first.chars().count() <= 4_000 && first.contains("output:o1"),
+            "{}",
+            first.len()
+        );
         assert!(shared.take(&big, None).1);
         let (third, _) = shared.take(&big, None);
         assert!(third.contains("again in a reply of its own"), "{third}");

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use cairn_policy::Policy;
 use cairn_protocol::{
-    ApiError, ApprovalAnswer, ApprovalId, CallId, Delta, ErrorCode, Event, EventBody, ItemBody, ItemId, Notice,
-    NoticeLevel, QuestionAnswer, QuestionId, SessionSnapshot, WIRE_VERSION,
+    ApiError, ApprovalAnswer, ApprovalId, CallId, Delta, ErrorCode, Event, EventBody, ItemBody, ItemId,
+    Notice, NoticeLevel, QuestionAnswer, QuestionId, SessionSnapshot, WIRE_VERSION,
 };
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -68,9 +68,21 @@ pub trait EventSink: Send + Sync {
 /// What a handle asks of the driver.
 enum Command {
     Step(Input),
-    Approve { approval: ApprovalId, digest: String, answer: ApprovalAnswer, done: oneshot::Sender<Result<(), ApiError>> },
-    Answer { question: QuestionId, answers: Vec<QuestionAnswer>, done: oneshot::Sender<Result<(), ApiError>> },
-    UseModel { profile: String, model: Arc<dyn Model> },
+    Approve {
+        approval: ApprovalId,
+        digest: String,
+        answer: ApprovalAnswer,
+        done: oneshot::Sender<Result<(), ApiError>>,
+    },
+    Answer {
+        question: QuestionId,
+        answers: Vec<QuestionAnswer>,
+        done: oneshot::Sender<Result<(), ApiError>>,
+    },
+    UseModel {
+        profile: String,
+        model: Arc<dyn Model>,
+    },
     ChangePolicy(Box<dyn FnOnce(&mut Policy) + Send>),
     Draft(String),
     Snapshot(oneshot::Sender<SessionSnapshot>),
@@ -79,8 +91,14 @@ enum Command {
 
 /// What a task of the driver brings back.
 enum Brought {
-    Prepared { call: CallId, prepared: Result<Box<Prepared>, String> },
-    Finished { call: CallId, outcome: Box<crate::tool::ToolOutcome> },
+    Prepared {
+        call: CallId,
+        prepared: Result<Box<Prepared>, String>,
+    },
+    Finished {
+        call: CallId,
+        outcome: Box<crate::tool::ToolOutcome>,
+    },
 }
 
 struct Driver {
@@ -93,7 +111,10 @@ struct Driver {
     budgets: HashMap<CallId, usize>,
     cancel: CancellationToken,
     tasks: JoinSet<Brought>,
-    progress: (mpsc::Sender<(ItemId, u64, String)>, mpsc::Receiver<(ItemId, u64, String)>),
+    progress: (
+        mpsc::Sender<(ItemId, u64, String)>,
+        mpsc::Receiver<(ItemId, u64, String)>,
+    ),
     wake: Option<Instant>,
     held: Option<Held>,
     last_text: Option<Instant>,
@@ -112,7 +133,13 @@ struct Held {
 pub fn open(log: SessionLog, policy: Policy, limits: Limits, surface: Surface) -> SessionHandle {
     let (sender, receiver) = mpsc::channel(64);
     let specs: Arc<[ToolSpec]> = surface.tools.iter().map(|tool| tool.spec().clone()).collect();
-    let facts = specs.iter().map(|spec| ToolFacts { name: spec.name.clone(), class: spec.class }).collect();
+    let facts = specs
+        .iter()
+        .map(|spec| ToolFacts {
+            name: spec.name.clone(),
+            class: spec.class,
+        })
+        .collect();
     let machine = TurnMachine::new(log, policy, limits, facts);
     let driver = Driver {
         specs,
@@ -156,7 +183,10 @@ impl Driver {
                 Happened::Brought(brought) => self.take(brought).await,
                 Happened::Said(said) => self.hear(said).await,
                 Happened::Progress(item, offset, text) => {
-                    let delta = Delta::Output { offset, text: (self.surface.mask)(&text) };
+                    let delta = Delta::Output {
+                        offset,
+                        text: (self.surface.mask)(&text),
+                    };
                     self.show(EventBody::ItemDelta { item, delta });
                 }
                 Happened::TextDue => self.release_text().await,
@@ -216,7 +246,12 @@ impl Driver {
                 self.release_text().await;
                 self.feed(input).await;
             }
-            Command::Approve { approval, digest, answer, done } => {
+            Command::Approve {
+                approval,
+                digest,
+                answer,
+                done,
+            } => {
                 let checked = self.machine.check_answer(&approval, &digest, &answer);
                 let fine = checked.is_ok();
                 done.send(checked).unwrap_or_default();
@@ -224,7 +259,11 @@ impl Driver {
                     self.feed(Input::AnswerApproval { approval, answer }).await;
                 }
             }
-            Command::Answer { question, answers, done } => {
+            Command::Answer {
+                question,
+                answers,
+                done,
+            } => {
                 let checked = self.machine.check_answers(&question, &answers);
                 let fine = checked.is_ok();
                 done.send(checked).unwrap_or_default();
@@ -241,7 +280,10 @@ impl Driver {
             Command::Draft(text) => self.machine.log_mut().draft = text,
             Command::Snapshot(done) => {
                 self.release_text().await;
-                let snapshot = self.machine.log().snapshot(self.machine.meter(), self.machine.activity().clone());
+                let snapshot = self
+                    .machine
+                    .log()
+                    .snapshot(self.machine.meter(), self.machine.activity().clone());
                 done.send(snapshot).unwrap_or_default();
             }
             Command::Close(done) => {
@@ -282,7 +324,10 @@ impl Driver {
             None => {
                 self.stream = None;
                 self.release_text().await;
-                self.feed(Input::Model(ModelEvent::Finished(crate::model::FinishReason::Unknown))).await;
+                self.feed(Input::Model(ModelEvent::Finished(
+                    crate::model::FinishReason::Unknown,
+                )))
+                .await;
             }
         }
     }
@@ -306,7 +351,11 @@ impl Driver {
     async fn release_text(&mut self) {
         let Some(held) = self.held.take() else { return };
         self.last_text = Some(Instant::now());
-        let event = if held.thinking { ModelEvent::Thinking(held.text) } else { ModelEvent::Text(held.text) };
+        let event = if held.thinking {
+            ModelEvent::Thinking(held.text)
+        } else {
+            ModelEvent::Text(held.text)
+        };
         self.feed(Input::Model(event)).await;
     }
 
@@ -314,7 +363,10 @@ impl Driver {
     async fn feed(&mut self, input: Input) {
         let mut next = Some(input);
         while let Some(input) = next.take() {
-            let moment = Moment { now: self.surface.world.now(), chance: self.surface.world.chance() };
+            let moment = Moment {
+                now: self.surface.world.now(),
+                chance: self.surface.world.chance(),
+            };
             let effects = self.machine.step(moment, input);
             match self.perform(effects).await {
                 Ok(follows) => next = follows,
@@ -347,8 +399,14 @@ impl Driver {
             Effect::Record(..) | Effect::Show(_) => {}
             Effect::Grow { item, offset, text } => {
                 let session = self.machine.log().session.id.clone();
-                self.surface.store.append_text(session, item.clone(), offset, text.clone()).await?;
-                self.show(EventBody::ItemDelta { item, delta: Delta::Text { offset, text } });
+                self.surface
+                    .store
+                    .append_text(session, item.clone(), offset, text.clone())
+                    .await?;
+                self.show(EventBody::ItemDelta {
+                    item,
+                    delta: Delta::Text { offset, text },
+                });
             }
             Effect::AskModel => return Ok(self.ask_model().await),
             Effect::DropModel => {
@@ -359,7 +417,12 @@ impl Driver {
                 let wait = u64::try_from(at - self.surface.world.now()).unwrap_or(0);
                 self.wake = Some(Instant::now() + Duration::from_millis(wait));
             }
-            Effect::Prepare { call, name, arguments, budget } => self.prepare(call, &name, arguments, budget),
+            Effect::Prepare {
+                call,
+                name,
+                arguments,
+                budget,
+            } => self.prepare(call, &name, arguments, budget),
             Effect::Execute { call, limit } => self.execute(call, limit),
             Effect::Forget { call } => {
                 self.prepared.remove(&call);
@@ -371,7 +434,9 @@ impl Driver {
             }
             Effect::SaveRules(rules) => self.surface.sink.save_rules(&rules),
             Effect::StartNext => {
-                return Ok(Some(Input::NextFromQueue { turn: self.surface.world.fresh_id().into() }));
+                return Ok(Some(Input::NextFromQueue {
+                    turn: self.surface.world.fresh_id().into(),
+                }));
             }
         }
         Ok(None)
@@ -384,7 +449,13 @@ impl Driver {
             log.last_seq += 1;
         }
         let (seq, session) = (log.last_seq, log.session.id.clone());
-        Event { v: WIRE_VERSION, seq, session, at: self.surface.world.now(), body }
+        Event {
+            v: WIRE_VERSION,
+            seq,
+            session,
+            at: self.surface.world.now(),
+            body,
+        }
     }
 
     fn show(&mut self, body: EventBody) {
@@ -394,7 +465,11 @@ impl Driver {
 
     async fn commit(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
         let Batch { events, durability } = std::mem::take(batch);
-        let stored: Vec<_> = events.iter().filter(|event| event.body.is_stored()).cloned().collect();
+        let stored: Vec<_> = events
+            .iter()
+            .filter(|event| event.body.is_stored())
+            .cloned()
+            .collect();
         if !stored.is_empty() {
             self.surface.store.append(stored, durability).await?;
         }
@@ -409,14 +484,27 @@ impl Driver {
         self.stream = None;
         self.cancel.cancel();
         let Some(error) = self.broken.clone() else { return };
-        let notice = Notice { level: NoticeLevel::Error, code: "storage_failed".to_owned(), text: error.to_string() };
-        self.show(EventBody::ActivityChanged { activity: cairn_protocol::Activity::Idle });
+        let notice = Notice {
+            level: NoticeLevel::Error,
+            code: "storage_failed".to_owned(),
+            text: error.to_string(),
+        };
+        self.show(EventBody::ActivityChanged {
+            activity: cairn_protocol::Activity::Idle,
+        });
         self.show(EventBody::Notice { notice });
     }
 
     fn item_of(&self, call: &CallId) -> Option<ItemId> {
-        let of = |item: &&cairn_protocol::Item| matches!(&item.body, ItemBody::Tool(tool) if tool.call == *call);
-        self.machine.log().items().iter().rev().find(of).map(|item| item.id.clone())
+        let of =
+            |item: &&cairn_protocol::Item| matches!(&item.body, ItemBody::Tool(tool) if tool.call == *call);
+        self.machine
+            .log()
+            .items()
+            .iter()
+            .rev()
+            .find(of)
+            .map(|item| item.id.clone())
     }
 }
 
@@ -427,7 +515,10 @@ struct Batch {
 
 impl Default for Batch {
     fn default() -> Self {
-        Self { events: Vec::new(), durability: Durability::Committed }
+        Self {
+            events: Vec::new(),
+            durability: Durability::Committed,
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use cairn_protocol::{
-    ApiError, ApprovalAnswer, ApprovalId, ApprovalSubject, Ask, Attachment, CallId, ContentBlock, EventBody, ItemId,
-    Mode, QuestionAnswer, QuestionId, QueueId, SendWhen, TodoItem, TurnId, UnixMillis,
+    ApiError, ApprovalAnswer, ApprovalId, ApprovalSubject, Ask, Attachment, CallId, ContentBlock, EventBody,
+    ItemId, Mode, QuestionAnswer, QuestionId, QueueId, SendWhen, TodoItem, TurnId, UnixMillis,
 };
 
 use crate::model::{ModelError, ModelEvent, ModelInfo};

@@ -33,13 +33,19 @@ pub fn pictures(items: &[Item]) -> Vec<&Picture> {
 
 /// The conversation. `bytes` holds the pictures to send; one that is not there becomes a sentence.
 pub fn messages(items: &[Item], bytes: &HashMap<String, PictureBytes>) -> Vec<Message> {
-    let mut out = Conversation { messages: Vec::new(), ids: HashSet::new(), bytes };
+    let mut out = Conversation {
+        messages: Vec::new(),
+        ids: HashSet::new(),
+        bytes,
+    };
     let mut rest = items;
     while let Some((first, after)) = rest.split_first() {
         if first.step.is_some() && of_model(first) {
             let length = rest
                 .iter()
-                .take_while(|item| item.step == first.step && item.turn == first.turn && of_model_or_silent(item))
+                .take_while(|item| {
+                    item.step == first.step && item.turn == first.turn && of_model_or_silent(item)
+                })
                 .count();
             let (step, after) = rest.split_at(length);
             out.model_step(step);
@@ -53,7 +59,10 @@ pub fn messages(items: &[Item], bytes: &HashMap<String, PictureBytes>) -> Vec<Me
 }
 
 fn of_model(item: &Item) -> bool {
-    matches!(item.body, ItemBody::Assistant { .. } | ItemBody::Tool(_) | ItemBody::Thinking { .. })
+    matches!(
+        item.body,
+        ItemBody::Assistant { .. } | ItemBody::Tool(_) | ItemBody::Thinking { .. }
+    )
 }
 
 fn of_model_or_silent(item: &Item) -> bool {
@@ -78,7 +87,9 @@ impl Conversation<'_> {
     fn other(&mut self, item: &Item) {
         match &item.body {
             ItemBody::User { text, attachments } => self.user(text, attachments),
-            ItemBody::Notice(notice) if is_told(notice) => self.push_user(vec![Part::Text(notice.text.clone())]),
+            ItemBody::Notice(notice) if is_told(notice) => {
+                self.push_user(vec![Part::Text(notice.text.clone())])
+            }
             // Without a step: written by a build that did not count them. Each is a step of its own.
             ItemBody::Assistant { .. } | ItemBody::Tool(_) => self.model_step(std::slice::from_ref(item)),
             _ => {}
@@ -94,7 +105,9 @@ impl Conversation<'_> {
                     Some(bytes) => parts.push(Part::Picture(bytes.clone())),
                     None => text.push_str(&format!("\n\n{}", unseen(picture))),
                 },
-                Attachment::File { path } => text.push_str(&format!("\n\n[The user attached the file `{path}`.]")),
+                Attachment::File { path } => {
+                    text.push_str(&format!("\n\n[The user attached the file `{path}`.]"))
+                }
             }
         }
         parts.insert(0, Part::Text(text));
@@ -105,7 +118,10 @@ impl Conversation<'_> {
     fn push_user(&mut self, parts: Vec<Part>) {
         match self.messages.last_mut() {
             Some(last) if last.role == Role::User => last.parts.extend(parts),
-            _ => self.messages.push(Message { role: Role::User, parts }),
+            _ => self.messages.push(Message {
+                role: Role::User,
+                parts,
+            }),
         }
     }
 
@@ -115,7 +131,9 @@ impl Conversation<'_> {
         for item in step {
             match &item.body {
                 // What a failed try wrote was written again by the next one.
-                ItemBody::Assistant { text } if item.state != ItemState::Failed && !text.trim().is_empty() => {
+                ItemBody::Assistant { text }
+                    if item.state != ItemState::Failed && !text.trim().is_empty() =>
+                {
                     said.push(Part::Text(text.clone()));
                 }
                 ItemBody::Tool(tool) => {
@@ -133,9 +151,15 @@ impl Conversation<'_> {
         if said.is_empty() {
             return;
         }
-        self.messages.push(Message { role: Role::Assistant, parts: said });
+        self.messages.push(Message {
+            role: Role::Assistant,
+            parts: said,
+        });
         if !results.is_empty() {
-            self.messages.push(Message { role: Role::Tool, parts: results });
+            self.messages.push(Message {
+                role: Role::Tool,
+                parts: results,
+            });
         }
     }
 
@@ -143,7 +167,12 @@ impl Conversation<'_> {
         let Some(result) = &tool.result else {
             let text = "Interrupted: the program ended before this call did. It may have had an effect; look before \
                         you do it again.";
-            return Part::Result { id, text: text.to_owned(), pictures: Vec::new(), ok: false };
+            return Part::Result {
+                id,
+                text: text.to_owned(),
+                pictures: Vec::new(),
+                ok: false,
+            };
         };
         let mut text = result.content.clone();
         let mut pictures = Vec::new();
@@ -153,11 +182,20 @@ impl Conversation<'_> {
                 None => text.push_str(&format!("\n{}", unseen(picture))),
             }
         }
-        Part::Result { id, text, pictures, ok: result.ok }
+        Part::Result {
+            id,
+            text,
+            pictures,
+            ok: result.ok,
+        }
     }
 
     fn unique(&mut self, id: &str) -> String {
-        let mut candidate = if id.is_empty() { "call".to_owned() } else { id.to_owned() };
+        let mut candidate = if id.is_empty() {
+            "call".to_owned()
+        } else {
+            id.to_owned()
+        };
         let mut number = 1;
         while !self.ids.insert(candidate.clone()) {
             number += 1;

@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use cairn_protocol::{
-    Activity, Approval, Delta, Event, EventBody, Item, ItemBody, ItemId, ItemState, Question, QueuedMessage, Session,
-    SessionSnapshot, TodoItem, Turn, TurnId,
+    Activity, Approval, Delta, Event, EventBody, Item, ItemBody, ItemId, ItemState, Question, QueuedMessage,
+    Session, SessionSnapshot, TodoItem, Turn, TurnId,
 };
 
 /// One session, folded from its events.
@@ -72,10 +72,14 @@ impl SessionLog {
     /// Folds what happened, whatever its `seq`.
     pub fn apply(&mut self, body: EventBody) {
         match body {
-            EventBody::TurnStarted { turn } | EventBody::TurnUpdated { turn } | EventBody::TurnCompleted { turn } => {
+            EventBody::TurnStarted { turn }
+            | EventBody::TurnUpdated { turn }
+            | EventBody::TurnCompleted { turn } => {
                 self.put_turn(turn);
             }
-            EventBody::ItemStarted { item } | EventBody::ItemUpdated { item } | EventBody::ItemCompleted { item } => {
+            EventBody::ItemStarted { item }
+            | EventBody::ItemUpdated { item }
+            | EventBody::ItemCompleted { item } => {
                 self.put_item(item);
             }
             EventBody::ItemDelta { item, delta } => self.grow(&item, &delta),
@@ -83,10 +87,16 @@ impl SessionLog {
                 self.approvals.retain(|waiting| waiting.id != approval.id);
                 self.approvals.push(approval);
             }
-            EventBody::ApprovalResolved { approval, .. } => self.approvals.retain(|waiting| waiting.id != approval),
+            EventBody::ApprovalResolved { approval, .. } => {
+                self.approvals.retain(|waiting| waiting.id != approval)
+            }
             EventBody::QuestionAsked { question } => self.question = Some(question),
             EventBody::QuestionResolved { question, answers } => {
-                if self.question.as_ref().is_some_and(|waiting| waiting.id == question) {
+                if self
+                    .question
+                    .as_ref()
+                    .is_some_and(|waiting| waiting.id == question)
+                {
                     self.question = None;
                 }
                 self.note_answers(&question, answers);
@@ -109,7 +119,10 @@ impl SessionLog {
     }
 
     fn put_item(&mut self, item: Item) {
-        let known = self.places.get(&item.id).and_then(|&place| self.items.get_mut(place));
+        let known = self
+            .places
+            .get(&item.id)
+            .and_then(|&place| self.items.get_mut(place));
         if let Some(known) = known {
             *known = item;
         } else {
@@ -120,15 +133,21 @@ impl SessionLog {
 
     fn grow(&mut self, id: &ItemId, delta: &Delta) {
         let Some(item) = self.item_mut(id) else { return };
-        if let (ItemBody::Assistant { text } | ItemBody::Thinking { text }, Delta::Text { offset, text: piece }) =
-            (&mut item.body, delta)
+        if let (
+            ItemBody::Assistant { text } | ItemBody::Thinking { text },
+            Delta::Text { offset, text: piece },
+        ) = (&mut item.body, delta)
             && *offset == text.len() as u64
         {
             text.push_str(piece);
         }
     }
 
-    fn note_answers(&mut self, id: &cairn_protocol::QuestionId, answers: Option<Vec<cairn_protocol::QuestionAnswer>>) {
+    fn note_answers(
+        &mut self,
+        id: &cairn_protocol::QuestionId,
+        answers: Option<Vec<cairn_protocol::QuestionAnswer>>,
+    ) {
         for item in self.items.iter_mut().rev() {
             if let ItemBody::Question(question) = &mut item.body
                 && question.id == *id
@@ -161,7 +180,9 @@ impl SessionLog {
 
     /// Items of one request that are not over.
     pub fn open_items<'a>(&'a self, turn: &'a TurnId) -> impl Iterator<Item = &'a Item> {
-        self.items.iter().filter(move |item| item.turn == *turn && is_open(item.state))
+        self.items
+            .iter()
+            .filter(move |item| item.turn == *turn && is_open(item.state))
     }
 
     /// What a window needs to draw the session.

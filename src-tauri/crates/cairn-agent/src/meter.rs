@@ -81,7 +81,12 @@ impl Shares {
 impl Meter {
     /// A meter for a prompt whose rules and notes have these estimated sizes.
     pub fn new(rules: u64, notes: u64) -> Self {
-        Self { rules, notes, reported: None, factor: 1.0 }
+        Self {
+            rules,
+            notes,
+            reported: None,
+            factor: 1.0,
+        }
     }
 
     /// The prompt was put together again.
@@ -98,7 +103,10 @@ impl Meter {
         if estimate > 200 {
             self.factor = (input as f64 / estimate as f64).clamp(0.5, 4.0);
         }
-        self.reported = Some(Reported { tokens: input + output, items: items.len() });
+        self.reported = Some(Reported {
+            tokens: input + output,
+            items: items.len(),
+        });
     }
 
     /// Another model was chosen: its tokenizer counts differently.
@@ -124,12 +132,16 @@ impl Meter {
     pub fn read(&self, items: &[Item], window: Option<u64>, max_output: Option<u64>) -> ContextMeter {
         let shares = Shares::of(items);
         let reserve = reserve(window, max_output);
-        let part = |part, tokens| MeterShare { part, tokens: self.scaled(tokens) };
+        let part = |part, tokens| MeterShare {
+            part,
+            tokens: self.scaled(tokens),
+        };
         ContextMeter {
             used: Some(self.used(items)),
             window,
             reserve,
-            compacts_at: window.map(|window| window.saturating_sub(reserve) * 4 / 5),
+            // Nothing is summarised yet: a full window is an error with its numbers.
+            compacts_at: None,
             parts: vec![
                 part(MeterPart::Rules, self.rules),
                 part(MeterPart::Notes, self.notes),
@@ -144,7 +156,9 @@ impl Meter {
 /// Tokens kept free for the reply: the model's own limit, never more than half of the window.
 pub fn reserve(window: Option<u64>, max_output: Option<u64>) -> u64 {
     let window = window.unwrap_or(RESERVE_MOST * 4);
-    max_output.unwrap_or_else(|| (window / 4).min(RESERVE_MOST)).min(window / 2)
+    max_output
+        .unwrap_or_else(|| (window / 4).min(RESERVE_MOST))
+        .min(window / 2)
 }
 
 #[cfg(test)]
@@ -160,7 +174,10 @@ mod tests {
             at: 0,
             state: ItemState::Done,
             step: None,
-            body: ItemBody::User { text: text.to_owned(), attachments: Vec::new() },
+            body: ItemBody::User {
+                text: text.to_owned(),
+                attachments: Vec::new(),
+            },
             rendered: None,
         }
     }
@@ -171,10 +188,17 @@ mod tests {
         let mut items = vec![said(&"x".repeat(4_000))];
         let before = meter.used(&items);
         meter.reported(&items, 1, before * 14 / 10, 0);
-        assert_eq!(meter.used(&items), before * 14 / 10, "what was reported is the number");
+        assert_eq!(
+            meter.used(&items),
+            before * 14 / 10,
+            "what was reported is the number"
+        );
         items.push(said(&"x".repeat(4_000)));
         let grown = meter.used(&items) - before * 14 / 10;
-        assert!((1_350..1_450).contains(&grown), "what is added counts 1.4 times as well: {grown}");
+        assert!(
+            (1_350..1_450).contains(&grown),
+            "what is added counts 1.4 times as well: {grown}"
+        );
     }
 
     #[test]

@@ -135,12 +135,20 @@ pub struct ModelError {
 impl ModelError {
     /// A failure that the same request would meet again.
     pub fn fatal(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { error: ApiError::new(code, message), retryable: false, retry_after: None }
+        Self {
+            error: ApiError::new(code, message),
+            retryable: false,
+            retry_after: None,
+        }
     }
 
     /// A failure that may pass.
     pub fn passing(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { error: ApiError::new(code, message), retryable: true, retry_after: None }
+        Self {
+            error: ApiError::new(code, message),
+            retryable: true,
+            retry_after: None,
+        }
     }
 }
 

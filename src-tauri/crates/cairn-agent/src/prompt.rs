@@ -55,12 +55,20 @@ pub struct Prompt {
 impl Prompt {
     /// Estimated tokens of rules and surroundings.
     pub fn rules_tokens(&self) -> u64 {
-        self.parts.iter().filter(|(name, _)| *name != "instructions").map(|(_, size)| size).sum()
+        self.parts
+            .iter()
+            .filter(|(name, _)| *name != "instructions")
+            .map(|(_, size)| size)
+            .sum()
     }
 
     /// Estimated tokens of instructions and memory.
     pub fn notes_tokens(&self) -> u64 {
-        self.parts.iter().filter(|(name, _)| *name == "instructions").map(|(_, size)| size).sum()
+        self.parts
+            .iter()
+            .filter(|(name, _)| *name == "instructions")
+            .map(|(_, size)| size)
+            .sum()
     }
 }
 
@@ -72,7 +80,10 @@ pub trait SurroundingsSource: Send + Sync {
 
 /// Estimated tokens of the tools' texts.
 pub fn tool_tokens(tools: &[ToolSpec]) -> u64 {
-    tools.iter().map(|tool| tokens(&tool.description) + tokens(&tool.schema.to_string()) + tokens(&tool.name)).sum()
+    tools
+        .iter()
+        .map(|tool| tokens(&tool.description) + tokens(&tool.schema.to_string()) + tokens(&tool.name))
+        .sum()
 }
 
 /// Assembles the prompt for a model with that window.
@@ -89,7 +100,14 @@ pub fn assemble(surroundings: &Surroundings, mode: Mode, window: Option<u64>) ->
         prompt.parts.push((name, tokens(&text)));
         prompt.text.push_str(&text);
     };
-    add("rules", if small { SHORT_RULES.to_owned() } else { RULES.to_owned() });
+    add(
+        "rules",
+        if small {
+            SHORT_RULES.to_owned()
+        } else {
+            RULES.to_owned()
+        },
+    );
     add("environment", environment(surroundings, small));
     add("instructions", instructions(&surroundings.instructions));
     add("mode", mode_text(mode).to_owned());
@@ -133,26 +151,46 @@ fn environment(s: &Surroundings, small: bool) -> String {
         format!("System: {}; commands run in {}", s.os, s.shell),
         format!("Date: {}", s.date),
     ];
-    lines.push(s.git.as_ref().map_or_else(|| "No git here".to_owned(), |git| format!("Git: {git}")));
+    lines.push(
+        s.git
+            .as_ref()
+            .map_or_else(|| "No git here".to_owned(), |git| format!("Git: {git}")),
+    );
     let most = if small { 15 } else { 40 };
     if s.top_level.is_empty() {
         lines.push("The folder is empty".to_owned());
     } else {
         let more = s.top_level.len().saturating_sub(most);
         let names: Vec<_> = s.top_level.iter().take(most).map(String::as_str).collect();
-        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let rest = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
         lines.push(format!("At the top: {}{rest}", names.join(", ")));
     }
     if !s.stack.is_empty() {
         lines.push(format!("Made of: {}", s.stack.join("; ")));
     }
-    format!("Environment\n{}", lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n"))
+    format!(
+        "Environment\n{}",
+        lines
+            .iter()
+            .map(|line| format!("- {line}"))
+            .collect::<Vec<_>>()
+            .join("\n")
+    )
 }
 
 /// The global file goes first when there is no room for all; then the rest is cut with a mark.
 fn instructions(files: &[Instructions]) -> String {
     let mut files: Vec<_> = files.iter().filter(|file| !file.text.trim().is_empty()).collect();
-    let size = |files: &[&Instructions]| files.iter().map(|file| tokens(&file.text) as usize).sum::<usize>();
+    let size = |files: &[&Instructions]| {
+        files
+            .iter()
+            .map(|file| tokens(&file.text) as usize)
+            .sum::<usize>()
+    };
     let mut dropped = Vec::new();
     while files.len() > 1 && size(&files) > INSTRUCTIONS_MOST {
         dropped.push(files.remove(0).path.clone());
@@ -161,11 +199,19 @@ fn instructions(files: &[Instructions]) -> String {
     for file in files {
         let text = file.text.trim();
         let most = INSTRUCTIONS_MOST * 4;
-        let cut = text.char_indices().take_while(|(at, c)| at + c.len_utf8() <= most).last();
+        let cut = text
+            .char_indices()
+            .take_while(|(at, c)| at + c.len_utf8() <= most)
+            .last();
         let end = cut.map_or(0, |(at, c)| at + c.len_utf8());
         let shown = text.get(..end).unwrap_or(text);
         let mark = if end < text.len() {
-            format!("\n[cut: {} of {} characters left out; read `{}` for the rest]", text.len() - end, text.len(), file.path)
+            format!(
+                "\n[cut: {} of {} characters left out; read `{}` for the rest]",
+                text.len() - end,
+                text.len(),
+                file.path
+            )
         } else {
             String::new()
         };
@@ -201,34 +247,75 @@ mod tests {
     #[test]
     fn m9_both_rule_sets_say_what_must_be_said() {
         for rules in [text(None), text(Some(8_192))] {
-            assert!(rules.contains("Never delete, rename or recreate a file to get around that"), "{rules}");
+            assert!(
+                rules.contains("Never delete, rename or recreate a file to get around that"),
+                "{rules}"
+            );
             assert!(rules.contains("never through the shell"), "{rules}");
-            assert!(rules.contains("destructive git command") && rules.contains("asked for exactly that"), "{rules}");
-            assert!(rules.contains("Nothing from a web page goes into memory"), "{rules}");
+            assert!(
+                rules.contains("destructive git command") && rules.contains("asked for exactly that"),
+                "{rules}"
+            );
+            assert!(
+                rules.contains("Nothing from a web page goes into memory"),
+                "{rules}"
+            );
         }
-        assert!(text(Some(8_192)).len() * 2 < text(None).len(), "small windows get short rules");
+        assert!(
+            text(Some(8_192)).len() * 2 < text(None).len(),
+            "small windows get short rules"
+        );
     }
 
     #[test]
     fn x140_the_global_file_gives_way_first_then_the_project_file_is_cut_with_a_mark() {
-        let file = |path: &str, size: usize| Instructions { path: path.to_owned(), text: "word ".repeat(size) };
+        let file = |path: &str, size: usize| Instructions {
+            path: path.to_owned(),
+            text: "word ".repeat(size),
+        };
         let with = |files: Vec<Instructions>| {
-            assemble(&Surroundings { instructions: files, ..Surroundings::default() }, Mode::Manual, None)
+            assemble(
+                &Surroundings {
+                    instructions: files,
+                    ..Surroundings::default()
+                },
+                Mode::Manual,
+                None,
+            )
         };
         let both = with(vec![file("global", 200), file("project", 200)]);
-        assert!(both.text.contains("Instructions from global") && both.text.contains("Instructions from project"));
+        assert!(
+            both.text.contains("Instructions from global") && both.text.contains("Instructions from project")
+        );
         let global_gone = with(vec![file("global", 1_000), file("project", 1_000)]);
-        assert!(!global_gone.text.contains("Instructions from global"), "the global file gives way");
+        assert!(
+            !global_gone.text.contains("Instructions from global"),
+            "the global file gives way"
+        );
         assert!(global_gone.text.contains("left out for lack of room: `global`"));
         let cut = with(vec![file("project", 5_000)]);
-        assert!(cut.text.contains("[cut: 16999 of 24999 characters left out"), "{}", &cut.text[cut.text.len() - 200..]);
+        assert!(
+            cut.text.contains("[cut: 16999 of 24999 characters left out"),
+            "{}",
+            &cut.text[cut.text.len() - 200..]
+        );
         assert!(cut.notes_tokens() < 2_100);
     }
 
     #[test]
     fn parts_have_sizes_that_add_up() {
-        let prompt = assemble(&Surroundings { os: "Linux".into(), ..Surroundings::default() }, Mode::Plan, None);
-        assert_eq!(prompt.parts.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["rules", "environment", "mode"]);
+        let prompt = assemble(
+            &Surroundings {
+                os: "Linux".into(),
+                ..Surroundings::default()
+            },
+            Mode::Plan,
+            None,
+        );
+        assert_eq!(
+            prompt.parts.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+            ["rules", "environment", "mode"]
+        );
         let sum: u64 = prompt.parts.iter().map(|(_, size)| size).sum();
         assert!(sum.abs_diff(tokens(&prompt.text)) < 5);
     }

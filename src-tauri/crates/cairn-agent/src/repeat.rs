@@ -33,11 +33,22 @@ impl Repeats {
     /// Counts an answer.
     pub fn answered(&mut self, class: ToolClass, tool: &str, arguments: &str, answer: &str) {
         let answer = fingerprint(answer);
-        let seen = self.seen.entry((tool.to_owned(), canonical(arguments))).or_insert(Seen { class, answer, times: 0 });
+        let seen = self
+            .seen
+            .entry((tool.to_owned(), canonical(arguments)))
+            .or_insert(Seen {
+                class,
+                answer,
+                times: 0,
+            });
         if seen.answer == answer {
             seen.times += 1;
         } else {
-            *seen = Seen { class, answer, times: 1 };
+            *seen = Seen {
+                class,
+                answer,
+                times: 1,
+            };
         }
     }
 
@@ -54,7 +65,8 @@ impl Repeats {
 
 /// The arguments without the accidents of their spelling: keys in order, no blanks.
 fn canonical(arguments: &str) -> String {
-    serde_json::from_str::<serde_json::Value>(arguments).map_or_else(|_| arguments.trim().to_owned(), |v| v.to_string())
+    serde_json::from_str::<serde_json::Value>(arguments)
+        .map_or_else(|_| arguments.trim().to_owned(), |v| v.to_string())
 }
 
 fn fingerprint(text: &str) -> u64 {

@@ -21,7 +21,9 @@ pub fn delay(error: &ModelError, attempt: u32, chance: f64) -> Option<Duration> 
     if let Some(asked) = error.retry_after {
         return (asked <= PATIENCE).then_some(asked);
     }
-    let plain = FIRST.saturating_mul(1 << attempt.saturating_sub(1).min(10)).min(LONGEST);
+    let plain = FIRST
+        .saturating_mul(1 << attempt.saturating_sub(1).min(10))
+        .min(LONGEST);
     Some(plain.mul_f64(0.75 + chance.clamp(0.0, 1.0) / 2.0))
 }
 
@@ -34,11 +36,20 @@ mod tests {
     #[test]
     fn waits_grow_end_after_five_tries_and_follow_the_server() {
         let passing = ModelError::passing(ErrorCode::ModelServer, "503");
-        let plain: Vec<_> = (1..=5).map(|attempt| delay(&passing, attempt, 0.5).map(|wait| wait.as_secs())).collect();
+        let plain: Vec<_> = (1..=5)
+            .map(|attempt| delay(&passing, attempt, 0.5).map(|wait| wait.as_secs()))
+            .collect();
         assert_eq!(plain, [Some(1), Some(2), Some(4), Some(8), None]);
-        let asked = |seconds| ModelError { retry_after: Some(Duration::from_secs(seconds)), ..passing.clone() };
+        let asked = |seconds| ModelError {
+            retry_after: Some(Duration::from_secs(seconds)),
+            ..passing.clone()
+        };
         assert_eq!(delay(&asked(30), 1, 0.9), Some(Duration::from_secs(30)));
-        assert_eq!(delay(&asked(3_600), 1, 0.5), None, "an hour is for the person to decide");
+        assert_eq!(
+            delay(&asked(3_600), 1, 0.5),
+            None,
+            "an hour is for the person to decide"
+        );
         assert_eq!(delay(&ModelError::fatal(ErrorCode::BadKey, "401"), 1, 0.5), None);
     }
 }

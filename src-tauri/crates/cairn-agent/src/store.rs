@@ -9,10 +9,14 @@ use futures_util::future::BoxFuture;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// No space left; the person must make room.
-    #[error("the disk with Cairn's data is full: {0}. Make room, then try again; nothing already stored is lost")]
+    #[error(
+        "the disk with Cairn's data is full: {0}. Make room, then try again; nothing already stored is lost"
+    )]
     Full(String),
     /// The data folder is read-only or not ours.
-    #[error("Cairn's data folder cannot be written: {0}. Check its permissions, or set CAIRN_HOME to another folder")]
+    #[error(
+        "Cairn's data folder cannot be written: {0}. Check its permissions, or set CAIRN_HOME to another folder"
+    )]
     NotWritable(String),
     /// Another process holds the session.
     #[error("this session is running in another window (process {pid})")]
@@ -79,7 +83,12 @@ pub trait Journal: Send + Sync {
     fn before_change(&self, image: BeforeImage) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Tells that the change of that call to that path is complete (or did not happen) and its temporary file gone.
-    fn after_change(&self, call: CallId, path: PathBuf, happened: bool) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn after_change(
+        &self,
+        call: CallId,
+        path: PathBuf,
+        happened: bool,
+    ) -> BoxFuture<'_, Result<(), StoreError>>;
 
     /// Keeps bytes; the id is their SHA-256.
     fn put_blob(&self, bytes: Vec<u8>) -> BoxFuture<'_, Result<BlobId, StoreError>>;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use cairn_policy::Effect;
 use cairn_protocol::{
-    ApprovalSubject, Ask, BlobId, CallId, ContentBlock, ContextMeter, FileChange, OutputId, Picture, SessionId,
-    TodoItem, TurnId, Usage,
+    ApprovalSubject, Ask, BlobId, CallId, ContentBlock, ContextMeter, FileChange, OutputId, Picture,
+    SessionId, TodoItem, TurnId, Usage,
 };
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
@@ -55,7 +55,9 @@ pub struct ToolError {
 impl ToolError {
     /// An error with that sentence.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into() }
+        Self {
+            message: message.into(),
+        }
     }
 }
 
@@ -171,12 +173,19 @@ pub struct ToolOutcome {
 impl ToolOutcome {
     /// A good end with that text.
     pub fn ok(content: impl Into<String>) -> Self {
-        Self { ok: true, content: content.into(), ..Self::default() }
+        Self {
+            ok: true,
+            content: content.into(),
+            ..Self::default()
+        }
     }
 
     /// A bad end with that text.
     pub fn failed(content: impl Into<String>) -> Self {
-        Self { content: content.into(), ..Self::default() }
+        Self {
+            content: content.into(),
+            ..Self::default()
+        }
     }
 }
 

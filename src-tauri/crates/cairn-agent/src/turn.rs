@@ -5,9 +5,9 @@
 
 use cairn_policy::{Edits, Policy};
 use cairn_protocol::{
-    Activity, ApiError, ApprovalId, ApprovalResolution, Attachment, CallId, ErrorCode, EventBody, Item, ItemBody,
-    ItemId, ItemState, Mode, Notice, NoticeLevel, QueuedMessage, RuleScope, SendWhen, SessionState, Turn, TurnId, TurnOutcome,
-    TurnSummary, UnixMillis, Usage,
+    Activity, ApiError, ApprovalId, ApprovalResolution, Attachment, CallId, ErrorCode, EventBody, Item,
+    ItemBody, ItemId, ItemState, Mode, Notice, NoticeLevel, QueuedMessage, RuleScope, SendWhen, SessionState,
+    Turn, TurnId, TurnOutcome, TurnSummary, UnixMillis, Usage,
 };
 
 use crate::budget::SharedBudget;
@@ -34,7 +34,10 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps: 50, steps_auto: 100 }
+        Self {
+            steps: 50,
+            steps_auto: 100,
+        }
     }
 }
 
@@ -70,9 +73,15 @@ enum Phase {
     /// The end of a wait before the request is sent again.
     RetryWait(asking::Reply),
     /// Calls of one reply.
-    Calling { calls: Vec<calls::Call>, budget: SharedBudget },
+    Calling {
+        calls: Vec<calls::Call>,
+        budget: SharedBudget,
+    },
     /// Cancelled calls, before the request ends.
-    Ending { running: Vec<CallId>, outcome: TurnOutcome },
+    Ending {
+        running: Vec<CallId>,
+        outcome: TurnOutcome,
+    },
 }
 
 impl TurnMachine {
@@ -117,7 +126,11 @@ impl TurnMachine {
     /// The meter's reading.
     pub fn meter(&self) -> cairn_protocol::ContextMeter {
         let info = self.model.as_ref();
-        self.meter.read(self.log.items(), info.and_then(|m| m.window), info.and_then(|m| m.max_output_tokens))
+        self.meter.read(
+            self.log.items(),
+            info.and_then(|m| m.window),
+            info.and_then(|m| m.max_output_tokens),
+        )
     }
 
     /// Model steps of the running request, and how many it may have.
@@ -149,7 +162,13 @@ impl TurnMachine {
     pub fn step(&mut self, moment: Moment, input: Input) -> Vec<Effect> {
         (self.now, self.chance) = (moment.now, moment.chance);
         match input {
-            Input::Send { text, attachments, when, turn, queue } => self.send(text, attachments, when, turn, queue),
+            Input::Send {
+                text,
+                attachments,
+                when,
+                turn,
+                queue,
+            } => self.send(text, attachments, when, turn, queue),
             Input::QueueEdit { id, text, now } => self.edit_queue(&id, text, now),
             Input::NextFromQueue { turn } => self.next_from_queue(turn),
             Input::Stop => self.stop(),
@@ -158,7 +177,9 @@ impl TurnMachine {
             Input::SetMode(mode) => self.set_mode(mode),
             Input::SetModel { profile, info } => self.set_model(profile, info),
             Input::Rename(title) => self.change_session(|session| session.title = title),
-            Input::Archive(archived) => self.change_session(|session| session.archived = archived == Archived::Yes),
+            Input::Archive(archived) => {
+                self.change_session(|session| session.archived = archived == Archived::Yes)
+            }
             Input::SetPlan(plan) => self.set_plan(plan),
             Input::AnswerApproval { approval, answer } => self.answer_approval(&approval, answer),
             Input::AnswerQuestion { question, answers } => self.answer_question(&question, answers),
@@ -188,7 +209,11 @@ impl TurnMachine {
             (_, SendWhen::Now) => self.sent_now.push((text, attachments)),
             (_, SendWhen::Queue) => {
                 let mut waiting = self.log.queue.clone();
-                waiting.push(QueuedMessage { id: queue, text, at: self.now });
+                waiting.push(QueuedMessage {
+                    id: queue,
+                    text,
+                    at: self.now,
+                });
                 self.record(EventBody::QueueChanged { queue: waiting });
             }
         }
@@ -196,7 +221,9 @@ impl TurnMachine {
 
     fn edit_queue(&mut self, id: &cairn_protocol::QueueId, text: Option<String>, now: bool) {
         let mut waiting = self.log.queue.clone();
-        let Some(place) = waiting.iter().position(|message| message.id == *id) else { return };
+        let Some(place) = waiting.iter().position(|message| message.id == *id) else {
+            return;
+        };
         match (text, now) {
             (Some(text), true) => {
                 waiting.remove(place);
@@ -280,7 +307,12 @@ impl TurnMachine {
         let Some(turn) = self.log.last_turn() else { return };
         let may = matches!(
             turn.outcome,
-            Some(TurnOutcome::Paused { .. } | TurnOutcome::Failed { .. } | TurnOutcome::Interrupted | TurnOutcome::Stopped)
+            Some(
+                TurnOutcome::Paused { .. }
+                    | TurnOutcome::Failed { .. }
+                    | TurnOutcome::Interrupted
+                    | TurnOutcome::Stopped
+            )
         );
         if may {
             self.steps = 0;
@@ -295,7 +327,11 @@ impl TurnMachine {
         let text = crate::history::plan_sentence(&plan);
         self.record(EventBody::PlanChanged { plan });
         if self.log.last_turn().is_some() {
-            self.notice(NoticeLevel::Info, &format!("{}plan", crate::history::TOLD_PREFIX), text);
+            self.notice(
+                NoticeLevel::Info,
+                &format!("{}plan", crate::history::TOLD_PREFIX),
+                text,
+            );
         }
     }
 
@@ -327,7 +363,11 @@ impl TurnMachine {
             }
             Phase::RetryWait(_) => self.finish(TurnOutcome::Stopped),
             Phase::Calling { calls, .. } => {
-                self.end_calls(calls, TurnOutcome::Stopped, "Interrupted by the user before it ran.");
+                self.end_calls(
+                    calls,
+                    TurnOutcome::Stopped,
+                    "Interrupted by the user before it ran.",
+                );
             }
             ending @ Phase::Ending { .. } => self.phase = ending,
         }
@@ -337,7 +377,10 @@ impl TurnMachine {
     fn finish(&mut self, outcome: TurnOutcome) {
         self.phase = Phase::Idle;
         self.policy.edits = Edits::AsMode;
-        self.policy.rules.allow.retain(|granted| granted.scope != RuleScope::Request);
+        self.policy
+            .rules
+            .allow
+            .retain(|granted| granted.scope != RuleScope::Request);
         let state = match &outcome {
             TurnOutcome::Done => SessionState::Done,
             TurnOutcome::Stopped | TurnOutcome::Denied => SessionState::Stopped,
@@ -360,13 +403,19 @@ impl TurnMachine {
     }
 
     fn step_limit(&self) -> u32 {
-        if self.log.session.mode == Mode::Auto { self.limits.steps_auto } else { self.limits.steps }
+        if self.log.session.mode == Mode::Auto {
+            self.limits.steps_auto
+        } else {
+            self.limits.steps
+        }
     }
 
     // ---- small things every part uses
 
     fn turn_id(&self) -> TurnId {
-        self.log.last_turn().map_or_else(|| TurnId::from(""), |turn| turn.id.clone())
+        self.log
+            .last_turn()
+            .map_or_else(|| TurnId::from(""), |turn| turn.id.clone())
     }
 
     fn fresh(&mut self, kind: &str) -> String {
@@ -376,7 +425,15 @@ impl TurnMachine {
 
     fn new_item(&mut self, state: ItemState, step: Option<u32>, body: ItemBody) -> Item {
         let id = ItemId(self.fresh("i"));
-        Item { id, turn: self.turn_id(), at: self.now, state, step, body, rendered: None }
+        Item {
+            id,
+            turn: self.turn_id(),
+            at: self.now,
+            state,
+            step,
+            body,
+            rendered: None,
+        }
     }
 
     fn record(&mut self, body: EventBody) {
@@ -392,7 +449,11 @@ impl TurnMachine {
         self.change_session_with(change, Durability::Committed);
     }
 
-    fn change_session_with(&mut self, change: impl FnOnce(&mut cairn_protocol::Session), durability: Durability) {
+    fn change_session_with(
+        &mut self,
+        change: impl FnOnce(&mut cairn_protocol::Session),
+        durability: Durability,
+    ) {
         let mut session = self.log.session.clone();
         change(&mut session);
         session.updated_at = self.now;
@@ -415,28 +476,45 @@ impl TurnMachine {
     fn set_activity(&mut self, activity: Activity) {
         if self.activity != activity {
             self.activity = activity.clone();
-            self.effects.push(Effect::Show(Box::new(EventBody::ActivityChanged { activity })));
+            self.effects
+                .push(Effect::Show(Box::new(EventBody::ActivityChanged { activity })));
         }
     }
 
     fn show_meter(&mut self) {
         let meter = self.meter();
-        self.effects.push(Effect::Show(Box::new(EventBody::MeterChanged { meter })));
+        self.effects
+            .push(Effect::Show(Box::new(EventBody::MeterChanged { meter })));
     }
 
     fn notice(&mut self, level: NoticeLevel, code: &str, text: String) {
-        let notice = Notice { level, code: code.to_owned(), text };
+        let notice = Notice {
+            level,
+            code: code.to_owned(),
+            text,
+        };
         let item = self.new_item(ItemState::Done, None, ItemBody::Notice(notice));
         self.record(EventBody::ItemStarted { item });
     }
 
     fn withdraw_cards(&mut self) {
-        let waiting: Vec<ApprovalId> = self.log.approvals.iter().map(|approval| approval.id.clone()).collect();
+        let waiting: Vec<ApprovalId> = self
+            .log
+            .approvals
+            .iter()
+            .map(|approval| approval.id.clone())
+            .collect();
         for approval in waiting {
-            self.record(EventBody::ApprovalResolved { approval, resolution: ApprovalResolution::Withdrawn });
+            self.record(EventBody::ApprovalResolved {
+                approval,
+                resolution: ApprovalResolution::Withdrawn,
+            });
         }
         if let Some(question) = self.log.question.clone() {
-            self.record(EventBody::QuestionResolved { question: question.id, answers: None });
+            self.record(EventBody::QuestionResolved {
+                question: question.id,
+                answers: None,
+            });
         }
     }
 }
@@ -444,7 +522,11 @@ impl TurnMachine {
 /// The first words of a message, for a session that has no title yet.
 fn title_of(text: &str) -> String {
     const LONGEST: usize = 60;
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("New session");
+    let line = text
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or("New session");
     if line.chars().count() <= LONGEST {
         return line.to_owned();
     }

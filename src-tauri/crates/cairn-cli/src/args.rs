@@ -6,7 +6,12 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 /// A coding agent that you can watch, approve and undo.
 #[derive(Debug, Parser)]
-#[command(name = "cairn", version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+#[command(
+    name = "cairn",
+    version,
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true
+)]
 pub(crate) struct Args {
     /// Folder to open a window on. A folder named like a command is written as ./NAME.
     pub(crate) folder: Option<PathBuf>,

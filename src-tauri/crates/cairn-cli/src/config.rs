@@ -20,16 +20,27 @@ pub(crate) async fn run(host: &Arc<Host>, args: ConfigArgs) -> Result<u8, ApiErr
             }
             None => out::line("The configuration can be read."),
         },
-        ConfigAction::Key { action: KeyAction::Set { profile, file } } => {
+        ConfigAction::Key {
+            action: KeyAction::Set { profile, file },
+        } => {
             let mut key = String::new();
-            std::io::stdin().lock().take(16_384).read_to_string(&mut key).map_err(|error| {
-                ApiError::new(ErrorCode::BadRequest, format!("The key on standard input could not be read: {error}"))
-            })?;
+            std::io::stdin()
+                .lock()
+                .take(16_384)
+                .read_to_string(&mut key)
+                .map_err(|error| {
+                    ApiError::new(
+                        ErrorCode::BadRequest,
+                        format!("The key on standard input could not be read: {error}"),
+                    )
+                })?;
             let keep = if file { KeepKey::File } else { KeepKey::Keychain };
             host.keep_key(&profile, &key, keep).await?;
             out::line("Kept.");
         }
-        ConfigAction::Key { action: KeyAction::Delete { profile } } => {
+        ConfigAction::Key {
+            action: KeyAction::Delete { profile },
+        } => {
             host.forget_key(&profile).await?;
             out::line("Forgotten.");
         }

@@ -10,7 +10,11 @@ use crate::{DONE, out};
 pub(crate) async fn run(host: &Arc<Host>) -> Result<u8, ApiError> {
     for finding in cairn_host::doctor(host).await {
         let mark = if finding.fine { "ok" } else { "--" };
-        out::line(&format!("{mark}  {}: {}", out::safe(&finding.what), out::safe(&finding.found)));
+        out::line(&format!(
+            "{mark}  {}: {}",
+            out::safe(&finding.what),
+            out::safe(&finding.found)
+        ));
     }
     Ok(DONE)
 }

@@ -45,13 +45,21 @@ pub(crate) async fn run(host: &Arc<Host>, exec: Exec) -> Result<u8, ApiError> {
         ApproveArg::Edits => Approve::Edits,
         ApproveArg::All => Approve::All,
     };
-    let session = host.open_session(&project, &id, Presence::Headless { approve }).await?;
+    let session = host
+        .open_session(&project, &id, Presence::Headless { approve })
+        .await?;
     choose_model(host, &session, exec.profile.as_deref()).await?;
     if let Some(mode) = exec.mode {
         session.handle.step(Input::SetMode(mode_of(mode))).await?;
     }
     let (turn, queue) = (host.fresh_id().into(), host.fresh_id().into());
-    let send = Input::Send { text: prompt, attachments: Vec::new(), when: SendWhen::Queue, turn, queue };
+    let send = Input::Send {
+        text: prompt,
+        attachments: Vec::new(),
+        when: SendWhen::Queue,
+        turn,
+        queue,
+    };
     session.handle.step(send).await?;
     let ended = follow(&session, subscription, Printer::new(exec.json)).await?;
     Ok(exit_code(&ended))
@@ -71,15 +79,31 @@ fn prompt(given: Option<&str>, demo: bool) -> Result<Option<String>, ApiError> {
 fn standard_input() -> Result<String, ApiError> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().take(PROMPT + 1).read_to_end(&mut bytes);
-    read.map_err(|error| ApiError::new(ErrorCode::BadRequest, format!("Standard input could not be read: {error}")))?;
+    read.map_err(|error| {
+        ApiError::new(
+            ErrorCode::BadRequest,
+            format!("Standard input could not be read: {error}"),
+        )
+    })?;
     if bytes.len() as u64 > PROMPT {
-        return Err(ApiError::new(ErrorCode::BadRequest, format!("The prompt is larger than {PROMPT} bytes. Put it in a file.")));
+        return Err(ApiError::new(
+            ErrorCode::BadRequest,
+            format!("The prompt is larger than {PROMPT} bytes. Put it in a file."),
+        ));
     }
-    String::from_utf8(bytes)
-        .map_err(|_| ApiError::new(ErrorCode::BadRequest, "The prompt on standard input is not UTF-8 text."))
+    String::from_utf8(bytes).map_err(|_| {
+        ApiError::new(
+            ErrorCode::BadRequest,
+            "The prompt on standard input is not UTF-8 text.",
+        )
+    })
 }
 
-async fn open_project(host: &Arc<Host>, folder: Option<PathBuf>, demo: bool) -> Result<Arc<Project>, ApiError> {
+async fn open_project(
+    host: &Arc<Host>,
+    folder: Option<PathBuf>,
+    demo: bool,
+) -> Result<Arc<Project>, ApiError> {
     match folder {
         Some(folder) => host.project(Some(&folder)).await,
         None if demo => host.project(None).await,
@@ -87,14 +111,29 @@ async fn open_project(host: &Arc<Host>, folder: Option<PathBuf>, demo: bool) -> 
     }
 }
 
-async fn session(host: &Arc<Host>, project: &Arc<Project>, exec: &Exec) -> Result<(SessionId, Subscription), ApiError> {
+async fn session(
+    host: &Arc<Host>,
+    project: &Arc<Project>,
+    exec: &Exec,
+) -> Result<(SessionId, Subscription), ApiError> {
     let id = match (&exec.session, exec.go_on) {
         (Some(id), _) => SessionId::from(id.as_str()),
         (None, true) => {
-            let params = SessionListParams { limit: 1, ..SessionListParams::default() };
-            let newest = host.list_sessions(Some(&project.key), &params).await?.sessions.into_iter().next();
+            let params = SessionListParams {
+                limit: 1,
+                ..SessionListParams::default()
+            };
+            let newest = host
+                .list_sessions(Some(&project.key), &params)
+                .await?
+                .sessions
+                .into_iter()
+                .next();
             newest.map(|session| session.id).ok_or_else(|| {
-                ApiError::new(ErrorCode::BadRequest, "There is no session to continue in this project yet.")
+                ApiError::new(
+                    ErrorCode::BadRequest,
+                    "There is no session to continue in this project yet.",
+                )
             })?
         }
         (None, false) => host.create_session(project, Mode::Manual).await?.id,
@@ -113,7 +152,9 @@ async fn choose_model(host: &Arc<Host>, session: &OpenSession, asked: Option<&st
         Some(name) => host.use_profile(&session.handle, &name).await?,
         None => host.use_only_server(&session.handle).await?,
     };
-    warnings.iter().for_each(|warning| out::note(&format!("note: {warning}")));
+    warnings
+        .iter()
+        .for_each(|warning| out::note(&format!("note: {warning}")));
     Ok(())
 }
 
@@ -127,7 +168,11 @@ fn mode_of(mode: ModeArg) -> Mode {
 }
 
 /// Prints what happens until the request ends. The first interrupt stops the request, the second does not wait.
-async fn follow(session: &OpenSession, mut subscription: Subscription, mut printer: Printer) -> Result<Turn, ApiError> {
+async fn follow(
+    session: &OpenSession,
+    mut subscription: Subscription,
+    mut printer: Printer,
+) -> Result<Turn, ApiError> {
     let mut interrupts = 0;
     loop {
         let event = tokio::select! {
@@ -142,7 +187,10 @@ async fn follow(session: &OpenSession, mut subscription: Subscription, mut print
             }
         };
         let Some(event) = event else {
-            return Err(ApiError::new(ErrorCode::Storage, "The session ended before the request did."));
+            return Err(ApiError::new(
+                ErrorCode::Storage,
+                "The session ended before the request did.",
+            ));
         };
         printer.event(&event);
         match &event.body {

@@ -57,9 +57,13 @@ fn main() -> ExitCode {
 
 async fn run(args: Args, environment: Environment) -> u8 {
     let inside = environment.get("CAIRN_INSIDE").is_some();
-    let Some(command) = args.command else { return open::window(args.folder.as_deref()) };
+    let Some(command) = args.command else {
+        return open::window(args.folder.as_deref());
+    };
     if inside && !matches!(command, Command::Doctor | Command::Sessions(_)) {
-        out::problem("This runs inside a command that Cairn started: there it cannot change what Cairn may do.");
+        out::problem(
+            "This runs inside a command that Cairn started: there it cannot change what Cairn may do.",
+        );
         return USAGE;
     }
     let demo = matches!(&command, Command::Exec(exec) if exec.profile.as_deref() == Some("demo"));

@@ -20,5 +20,8 @@ pub(crate) fn problem(text: &str) {
 /// Text that came from elsewhere, safe for a terminal: control characters are made visible.
 pub(crate) fn safe(text: &str) -> String {
     use cairn_host::parts::{Show, show, shown_text};
-    text.split('\n').map(|line| shown_text(&show(line, Show::Code))).collect::<Vec<_>>().join("\n")
+    text.split('\n')
+        .map(|line| shown_text(&show(line, Show::Code)))
+        .collect::<Vec<_>>()
+        .join("\n")
 }

@@ -27,10 +27,16 @@ async fn list(host: &Arc<Host>, folder: Option<&std::path::Path>) -> Result<(), 
         None => None,
     };
     let key = project.as_ref().map(|project| &project.key);
-    let mut params = SessionListParams { archived: true, ..SessionListParams::default() };
+    let mut params = SessionListParams {
+        archived: true,
+        ..SessionListParams::default()
+    };
     loop {
         let listed = host.list_sessions(key, &params).await?;
-        listed.sessions.iter().for_each(|session| out::line(&row(session)));
+        listed
+            .sessions
+            .iter()
+            .for_each(|session| out::line(&row(session)));
         params.after = listed.sessions.last().map(|session| session.id.clone());
         if !listed.more || params.after.is_none() {
             return Ok(());
@@ -39,13 +45,22 @@ async fn list(host: &Arc<Host>, folder: Option<&std::path::Path>) -> Result<(), 
 }
 
 fn row(session: &Session) -> String {
-    let title = if session.title.is_empty() { "(empty)" } else { &session.title };
+    let title = if session.title.is_empty() {
+        "(empty)"
+    } else {
+        &session.title
+    };
     let changes = match session.changes.files {
         0 => "no changes".to_owned(),
         _ => format!("+{} −{}", session.changes.added, session.changes.removed),
     };
     let state = format!("{:?}", session.state).to_lowercase();
-    format!("{}  {}  {state} · {changes}  {}", session.id, out::safe(title), out::safe(&session.project_path))
+    format!(
+        "{}  {}  {state} · {changes}  {}",
+        session.id,
+        out::safe(title),
+        out::safe(&session.project_path)
+    )
 }
 
 async fn show(host: &Arc<Host>, id: &SessionId) -> Result<(), ApiError> {
@@ -66,7 +81,11 @@ fn words(item: &Item) -> Option<String> {
         ItemBody::Assistant { text } if !text.is_empty() => Some(text.clone()),
         ItemBody::Tool(tool) => {
             let state = format!("{:?}", item.state).to_lowercase();
-            let note = if tool.note.is_empty() { String::new() } else { format!(" · {}", tool.note) };
+            let note = if tool.note.is_empty() {
+                String::new()
+            } else {
+                format!(" · {}", tool.note)
+            };
             Some(format!("[{} {}] {state}{note}", tool.title, tool.target))
         }
         ItemBody::Notice(notice) => Some(format!("[{}]", notice.text)),

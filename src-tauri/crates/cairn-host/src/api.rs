@@ -41,7 +41,16 @@ impl Window {
     ) -> (Self, Subscription) {
         let (subscriber, subscription) = host.fanout(&project.key).subscribe(Form::Drawn);
         let open_link = Box::new(open_link);
-        (Self { host, project, subscriber: subscriber.into(), done: Mutex::default(), open_link }, subscription)
+        (
+            Self {
+                host,
+                project,
+                subscriber: subscriber.into(),
+                done: Mutex::default(),
+                open_link,
+            },
+            subscription,
+        )
     }
 
     /// The window's page was loaded again: its old subscription ends, this one goes on.
@@ -60,10 +69,19 @@ impl Window {
     /// Whether something works or waits in a session of this window.
     pub async fn is_busy(&self) -> bool {
         let open = self.host.open_sessions().await;
-        let mine: Vec<_> = open.values().filter(|session| session.project.key == self.project.key).cloned().collect();
+        let mine: Vec<_> = open
+            .values()
+            .filter(|session| session.project.key == self.project.key)
+            .cloned()
+            .collect();
         drop(open);
         for session in mine {
-            if session.handle.snapshot().await.is_ok_and(|seen| seen.activity != cairn_protocol::Activity::Idle) {
+            if session
+                .handle
+                .snapshot()
+                .await
+                .is_ok_and(|seen| seen.activity != cairn_protocol::Activity::Idle)
+            {
                 return true;
             }
         }
@@ -139,21 +157,33 @@ impl Window {
 
     /// Only http, https and mailto leave, by way of the system, never within the window. Case W22.
     fn link(&self, href: &str) -> Result<Nothing, ApiError> {
-        let bad = || ApiError::new(ErrorCode::BadRequest, "Only http, https and mailto links are opened.");
+        let bad = || {
+            ApiError::new(
+                ErrorCode::BadRequest,
+                "Only http, https and mailto links are opened.",
+            )
+        };
         let fine = href.len() <= 2_048 && !href.chars().any(|c| c.is_control() || c.is_whitespace());
-        let scheme = href.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
+        let scheme = href
+            .split_once(':')
+            .map(|(scheme, _)| scheme.to_ascii_lowercase());
         if !fine || !matches!(scheme.as_deref(), Some("http" | "https" | "mailto")) {
             return Err(bad());
         }
         (self.open_link)(href).map(|()| Nothing {}).map_err(|why| {
-            ApiError::new(ErrorCode::Internal, format!("The link could not be opened: {why}. Copy it instead."))
+            ApiError::new(
+                ErrorCode::Internal,
+                format!("The link could not be opened: {why}. Copy it instead."),
+            )
         })
     }
 }
 
 impl Drop for Window {
     fn drop(&mut self) {
-        self.host.fanout(&self.project.key).leave(self.subscriber.load(Ordering::SeqCst));
+        self.host
+            .fanout(&self.project.key)
+            .leave(self.subscriber.load(Ordering::SeqCst));
     }
 }
 

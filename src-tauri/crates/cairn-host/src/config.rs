@@ -77,21 +77,39 @@ impl Config {
             Err(error) => return Self::broken_by(path, text, error.span(), error.message()),
         };
         match raw::read(text) {
-            Ok(read) => Self { path: path.to_owned(), document, ..raw::config(read, text) },
-            Err(error) => Self { document, ..Self::broken_by(path, text, error.span(), error.message()) },
+            Ok(read) => Self {
+                path: path.to_owned(),
+                document,
+                ..raw::config(read, text)
+            },
+            Err(error) => Self {
+                document,
+                ..Self::broken_by(path, text, error.span(), error.message())
+            },
         }
     }
 
     fn broken_by(path: &Path, text: &str, span: Option<std::ops::Range<usize>>, reason: &str) -> Self {
-        let before = text.get(..span.map_or(0, |span| span.start.min(text.len()))).unwrap_or_default();
+        let before = text
+            .get(..span.map_or(0, |span| span.start.min(text.len())))
+            .unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         Self::broken_at(path, line, column, reason.trim().replace('\n', "; "))
     }
 
     fn broken_at(path: &Path, line: usize, column: usize, reason: String) -> Self {
-        let error = ConfigError { path: path.display().to_string(), line, column, reason };
-        Self { path: path.to_owned(), broken: Some(error), ..Self::default() }
+        let error = ConfigError {
+            path: path.display().to_string(),
+            line,
+            column,
+            reason,
+        };
+        Self {
+            path: path.to_owned(),
+            broken: Some(error),
+            ..Self::default()
+        }
     }
 
     fn apply_environment(&mut self, environment: &Environment) {
@@ -173,7 +191,10 @@ pub(crate) type Header = (String, Secret);
 /// Rules of a project's own `.cairn/config.toml`: it can only tighten, so only `ask` and `deny` count.
 pub(crate) fn project_rules(text: &str) -> Result<RuleLists, String> {
     let read = raw::read(text).map_err(|error| error.message().to_owned())?;
-    Ok(RuleLists { allow: Vec::new(), ..raw::rules(read.permissions, text).map_err(|(_, reason)| reason)? })
+    Ok(RuleLists {
+        allow: Vec::new(),
+        ..raw::rules(read.permissions, text).map_err(|(_, reason)| reason)?
+    })
 }
 
 #[cfg(test)]

@@ -16,7 +16,10 @@ pub fn sample_project(home: &Home) -> Result<PathBuf, ApiError> {
         if std::fs::read(&path).is_ok_and(|there| there == *bytes) {
             continue;
         }
-        let written = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, bytes));
+        let written = path
+            .parent()
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| std::fs::write(&path, bytes));
         written.map_err(|error| files::failed("write", &path, &error))?;
     }
     Ok(folder)

@@ -17,9 +17,17 @@ pub struct Finding {
 
 /// Looks for model servers, keychain, shell, configuration and folders. Starts nothing; asks loopback ports only.
 pub async fn doctor(host: &Host) -> Vec<Finding> {
-    let finding = |what: &str, fine, found: String| Finding { what: what.to_owned(), fine, found };
+    let finding = |what: &str, fine, found: String| Finding {
+        what: what.to_owned(),
+        fine,
+        found,
+    };
     let mut all = vec![finding("version", true, env!("CARGO_PKG_VERSION").to_owned())];
-    all.push(finding("data folder", true, host.store().path().display().to_string()));
+    all.push(finding(
+        "data folder",
+        true,
+        host.store().path().display().to_string(),
+    ));
     let config = host.config();
     all.push(match config.broken() {
         Some(error) => finding("configuration", false, error.to_string()),
@@ -36,7 +44,11 @@ pub async fn doctor(host: &Host) -> Vec<Finding> {
             None if names.is_empty() => (false, "runs, but has no model".to_owned()),
             None => (true, names.join(", ")),
         };
-        all.push(finding(&format!("{} at {}", server.name, server.base_url), fine, found));
+        all.push(finding(
+            &format!("{} at {}", server.name, server.base_url),
+            fine,
+            found,
+        ));
     }
     all.push(match host.secrets().check_keychain().await {
         Ok(()) => finding("keychain", true, "answers".to_owned()),
@@ -44,6 +56,10 @@ pub async fn doctor(host: &Host) -> Vec<Finding> {
     });
     let shell = Shell::find(host.environment().get("PATH"));
     all.push(finding("shell", true, shell.invocation().to_owned()));
-    all.push(finding("sandbox", false, "commands are not sandboxed in this version; each one asks".to_owned()));
+    all.push(finding(
+        "sandbox",
+        false,
+        "commands are not sandboxed in this version; each one asks".to_owned(),
+    ));
     all
 }

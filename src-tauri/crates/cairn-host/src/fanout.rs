@@ -6,7 +6,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cairn_agent::driver::EventSink;
-use cairn_protocol::{Delta, Event, EventBody, Item, ItemBody, ItemId, Notice, SessionId, UnixMillis, WIRE_VERSION};
+use cairn_protocol::{
+    Delta, Event, EventBody, Item, ItemBody, ItemId, Notice, SessionId, UnixMillis, WIRE_VERSION,
+};
 use tokio::sync::mpsc;
 
 use crate::render::{self, Growing};
@@ -55,7 +57,14 @@ impl Fanout {
         let mut inner = self.lock();
         inner.next += 1;
         let number = inner.next;
-        inner.subscribers.insert(number, Subscriber { form, opened: HashSet::new(), sender });
+        inner.subscribers.insert(
+            number,
+            Subscriber {
+                form,
+                opened: HashSet::new(),
+                sender,
+            },
+        );
         (number, Subscription { events })
     }
 
@@ -74,7 +83,13 @@ impl Fanout {
     /// Says something that belongs to no session.
     pub(crate) fn notice(&self, notice: Notice, at: UnixMillis) {
         let body = EventBody::Notice { notice };
-        self.send_event(&Event { v: WIRE_VERSION, seq: 0, session: SessionId::from(""), at, body });
+        self.send_event(&Event {
+            v: WIRE_VERSION,
+            seq: 0,
+            session: SessionId::from(""),
+            at,
+            body,
+        });
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
@@ -84,8 +99,13 @@ impl Fanout {
     /// Sends an event to everybody who wants it.
     pub(crate) fn send_event(&self, event: &Event) {
         let mut inner = self.lock();
-        let wanted = |subscriber: &Subscriber| subscriber.opened.contains(&event.session) || is_for_the_list(&event.body);
-        let drawn = inner.subscribers.values().any(|subscriber| subscriber.form == Form::Drawn && wanted(subscriber));
+        let wanted = |subscriber: &Subscriber| {
+            subscriber.opened.contains(&event.session) || is_for_the_list(&event.body)
+        };
+        let drawn = inner
+            .subscribers
+            .values()
+            .any(|subscriber| subscriber.form == Form::Drawn && wanted(subscriber));
         let drawn = drawn.then(|| Arc::new(inner.draw(event)));
         let plain = Arc::new(event.clone());
         inner.subscribers.retain(|_, subscriber| {

@@ -71,12 +71,16 @@ pub(crate) fn failed(what: &str, path: &Path, error: &io::Error) -> ApiError {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             (ErrorCode::DiskFull, "Make room on that disk, then try again.")
         }
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            (ErrorCode::Storage, "Check its permissions, or set CAIRN_HOME to a folder that can be written.")
-        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => (
+            ErrorCode::Storage,
+            "Check its permissions, or set CAIRN_HOME to a folder that can be written.",
+        ),
         _ => (ErrorCode::Storage, "Check the path and try again."),
     };
-    ApiError::new(code, format!("Could not {what} {}: {}. {advice}", path.display(), plain(error)))
+    ApiError::new(
+        code,
+        format!("Could not {what} {}: {}. {advice}", path.display(), plain(error)),
+    )
 }
 
 /// The system's words without the number behind them.
@@ -103,14 +107,30 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "x = 2\n");
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
-        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no temporary file stays");
+        assert_eq!(
+            fs::read_dir(path.parent().unwrap()).unwrap().count(),
+            1,
+            "no temporary file stays"
+        );
     }
 
     #[test]
     fn a_full_disk_and_a_locked_folder_say_what_to_do() {
-        let full = failed("write", Path::new("/x"), &io::Error::from(io::ErrorKind::StorageFull));
-        assert!(full.code == ErrorCode::DiskFull && full.message.contains("Make room"), "{full}");
+        let full = failed(
+            "write",
+            Path::new("/x"),
+            &io::Error::from(io::ErrorKind::StorageFull),
+        );
+        assert!(
+            full.code == ErrorCode::DiskFull && full.message.contains("Make room"),
+            "{full}"
+        );
         let locked = failed("write", Path::new("/x"), &io::Error::from_raw_os_error(13));
-        assert!(locked.message.contains("permission denied. Check its permissions"), "{locked}");
+        assert!(
+            locked
+                .message
+                .contains("permission denied. Check its permissions"),
+            "{locked}"
+        );
     }
 }

@@ -42,7 +42,10 @@ pub(crate) fn state(folder: &Path) -> Option<GitState> {
         ("REVERT_HEAD", "reverting"),
         ("BISECT_LOG", "bisecting"),
     ];
-    let going_on = doing.iter().find(|(name, _)| git.join(name).symlink_metadata().is_ok()).map(|(_, word)| *word);
+    let going_on = doing
+        .iter()
+        .find(|(name, _)| git.join(name).symlink_metadata().is_ok())
+        .map(|(_, word)| *word);
     Some(GitState { branch, going_on })
 }
 
@@ -54,7 +57,11 @@ fn git_folder(folder: &Path) -> Option<PathBuf> {
     }
     let text = kind.is_file().then(|| small_file(&git)).flatten()?;
     let target = PathBuf::from(text.strip_prefix("gitdir:")?.trim());
-    Some(if target.is_absolute() { target } else { folder.join(target) })
+    Some(if target.is_absolute() {
+        target
+    } else {
+        folder.join(target)
+    })
 }
 
 fn small_file(path: &Path) -> Option<String> {
@@ -81,9 +88,16 @@ mod tests {
         fs::create_dir_all(project.join("sub/deep")).unwrap();
         let head = |text: &str| fs::write(project.join(".git/HEAD"), text).unwrap();
         head("ref: refs/heads/chart-axis\n");
-        let on = |branch: &str| GitState { branch: branch.to_owned(), going_on: None };
+        let on = |branch: &str| GitState {
+            branch: branch.to_owned(),
+            going_on: None,
+        };
         assert_eq!(state(&project), Some(on("chart-axis")));
-        assert_eq!(state(&project.join("sub/deep")), Some(on("chart-axis")), "a folder within a repository");
+        assert_eq!(
+            state(&project.join("sub/deep")),
+            Some(on("chart-axis")),
+            "a folder within a repository"
+        );
         fs::write(project.join(".git/MERGE_HEAD"), "x").unwrap();
         assert_eq!(state(&project).unwrap().going_on, Some("merging"));
         head("0123456789abcdef0123456789abcdef01234567\n");

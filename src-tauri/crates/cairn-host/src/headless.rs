@@ -30,7 +30,10 @@ impl Host {
         project: Option<&ProjectKey>,
         params: &SessionListParams,
     ) -> Result<SessionListResult, ApiError> {
-        self.store().list(project, params).await.map_err(|error| storage_error(&error))
+        self.store()
+            .list(project, params)
+            .await
+            .map_err(|error| storage_error(&error))
     }
 
     /// Every event of one session from now on, as the model wrote it.
@@ -43,35 +46,55 @@ impl Host {
 
     /// A session as it is stored, whoever writes it.
     pub async fn read_session(&self, id: &SessionId) -> Result<SessionSnapshot, ApiError> {
-        let loaded = self.store().load(id).await.map_err(|error| storage_error(&error))?;
+        let loaded = self
+            .store()
+            .load(id)
+            .await
+            .map_err(|error| storage_error(&error))?;
         let log = crate::session::log_of(loaded);
-        Ok(log.snapshot(cairn_protocol::ContextMeter::default(), cairn_protocol::Activity::Idle))
+        Ok(log.snapshot(
+            cairn_protocol::ContextMeter::default(),
+            cairn_protocol::Activity::Idle,
+        ))
     }
 
     /// Words in all sessions of all projects.
     pub async fn search_sessions(&self, text: &str) -> Result<Vec<SearchHit>, ApiError> {
-        self.store().search(None, text).await.map_err(|error| storage_error(&error))
+        self.store()
+            .search(None, text)
+            .await
+            .map_err(|error| storage_error(&error))
     }
 
     /// Deletes a session of any project.
     pub async fn delete_session(&self, id: &SessionId) -> Result<(), ApiError> {
-        self.store().delete(id).await.map_err(|error| storage_error(&error))
+        self.store()
+            .delete(id)
+            .await
+            .map_err(|error| storage_error(&error))
     }
 
     /// Saves a rule that was typed on the command line.
     pub fn add_rule(&self, project: &Project, rule: &str) -> Result<(), ApiError> {
-        self.project_rules(project).add(rule, RuleOrigin::CommandLine, self.world().now())
+        self.project_rules(project)
+            .add(rule, RuleOrigin::CommandLine, self.world().now())
     }
 
     /// Keeps a profile's key.
     pub async fn keep_key(&self, profile: &str, key: &str, keep: KeepKey) -> Result<(), ApiError> {
         if self.config().profile(profile).is_none() {
-            let text = format!("There is no profile `{profile}` in {}.", self.config().path().display());
+            let text = format!(
+                "There is no profile `{profile}` in {}.",
+                self.config().path().display()
+            );
             return Err(ApiError::new(ErrorCode::NotFound, text));
         }
         let key = key.trim();
         if key.is_empty() || key.len() > KEY || key.chars().any(char::is_control) {
-            return Err(ApiError::new(ErrorCode::BadRequest, "That is no key: it is empty, too long or has line breaks."));
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "That is no key: it is empty, too long or has line breaks.",
+            ));
         }
         let kept = self.secrets().set(profile, Secret::new(key), keep).await;
         kept.map_err(|error| ApiError::new(ErrorCode::Keychain, error.to_string()))
@@ -86,14 +109,18 @@ impl Host {
     /// Uses the one model of the one server that runs on this machine; anything else needs a profile. SPEC A2.
     pub async fn use_only_server(self: &Arc<Self>, handle: &SessionHandle) -> Result<Vec<String>, ApiError> {
         let servers = cairn_models::discover::discover().await;
-        let offers: Vec<_> =
-            servers.iter().flat_map(|server| server.models.iter().map(move |model| (server, model))).collect();
+        let offers: Vec<_> = servers
+            .iter()
+            .flat_map(|server| server.models.iter().map(move |model| (server, model)))
+            .collect();
         let [(server, model)] = offers.as_slice() else {
             return Err(ApiError::new(ErrorCode::NoModel, no_model(&servers)));
         };
         let config = cairn_models::ModelConfig::new(Api::Openai, server.base_url.clone(), model.name.clone());
         let ready = models::found(&config).await?;
-        handle.use_model(format!("{} at {}", model.name, server.name), ready.model).await?;
+        handle
+            .use_model(format!("{} at {}", model.name, server.name), ready.model)
+            .await?;
         Ok(ready.warnings)
     }
 }
@@ -104,7 +131,12 @@ fn no_model(servers: &[FoundServer]) -> String {
         let found = match &server.problem {
             Some(problem) => problem.clone(),
             None if server.models.is_empty() => "runs, but has no model".to_owned(),
-            None => server.models.iter().map(|model| model.name.as_str()).collect::<Vec<_>>().join(", "),
+            None => server
+                .models
+                .iter()
+                .map(|model| model.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", "),
         };
         text.push_str(&format!("\n  {} at {}: {found}", server.name, server.base_url));
     }

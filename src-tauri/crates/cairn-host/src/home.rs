@@ -24,21 +24,39 @@ impl Home {
                 let text = format!("CAIRN_HOME is `{}`: it must be an absolute path.", all.display());
                 return Err(ApiError::new(ErrorCode::BadConfig, text));
             }
-            return Ok(Self { config: all.clone(), data: all.clone(), state: all });
+            return Ok(Self {
+                config: all.clone(),
+                data: all.clone(),
+                state: all,
+            });
         }
         let home = environment.home().ok_or_else(|| {
-            let text = "Neither CAIRN_HOME nor HOME is set: there is no place for Cairn's data. Set one of them.";
+            let text =
+                "Neither CAIRN_HOME nor HOME is set: there is no place for Cairn's data. Set one of them.";
             ApiError::new(ErrorCode::BadConfig, text)
         })?;
         if cfg!(target_os = "macos") {
             let all = home.join("Library/Application Support/Cairn");
-            return Ok(Self { config: all.clone(), data: all.clone(), state: all });
+            return Ok(Self {
+                config: all.clone(),
+                data: all.clone(),
+                state: all,
+            });
         }
         if cfg!(windows) {
             let all = environment.folder("APPDATA").unwrap_or(home).join("Cairn");
-            return Ok(Self { config: all.clone(), data: all.clone(), state: all });
+            return Ok(Self {
+                config: all.clone(),
+                data: all.clone(),
+                state: all,
+            });
         }
-        let xdg = |name: &str, usual: &str| environment.folder(name).unwrap_or_else(|| home.join(usual)).join("cairn");
+        let xdg = |name: &str, usual: &str| {
+            environment
+                .folder(name)
+                .unwrap_or_else(|| home.join(usual))
+                .join("cairn")
+        };
         Ok(Self {
             config: xdg("XDG_CONFIG_HOME", ".config"),
             data: xdg("XDG_DATA_HOME", ".local/share"),
@@ -83,7 +101,13 @@ impl Home {
 
     /// All of Cairn's own folders, as real paths where they exist: files in them are protected.
     pub fn own_folders(&self) -> Vec<PathBuf> {
-        let mut own = vec![self.config.clone(), self.data(), self.keys(), self.data.join("projects"), self.logs()];
+        let mut own = vec![
+            self.config.clone(),
+            self.data(),
+            self.keys(),
+            self.data.join("projects"),
+            self.logs(),
+        ];
         for folder in &mut own {
             if let Ok(real) = folder.canonicalize() {
                 *folder = real;
@@ -108,7 +132,11 @@ mod tests {
     use super::*;
 
     fn environment(pairs: &[(&str, &str)]) -> Environment {
-        Environment::new(pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())))
+        Environment::new(
+            pairs
+                .iter()
+                .map(|(name, value)| ((*name).into(), (*value).into())),
+        )
     }
 
     #[test]
@@ -122,8 +150,18 @@ mod tests {
 
     #[test]
     fn a_relative_or_missing_home_is_a_plain_error() {
-        assert_eq!(Home::locate(&environment(&[("CAIRN_HOME", "x")])).unwrap_err().code, ErrorCode::BadConfig);
-        assert!(Home::locate(&environment(&[])).unwrap_err().message.contains("HOME"));
+        assert_eq!(
+            Home::locate(&environment(&[("CAIRN_HOME", "x")]))
+                .unwrap_err()
+                .code,
+            ErrorCode::BadConfig
+        );
+        assert!(
+            Home::locate(&environment(&[]))
+                .unwrap_err()
+                .message
+                .contains("HOME")
+        );
     }
 
     #[test]

@@ -48,7 +48,10 @@ impl Host {
         home.make()?;
         let store = Store::open(&home.data()).map_err(|error| storage_error(&error))?;
         let texts = environment.texts();
-        let keys = texts.into_iter().filter(|(name, _)| KEY_VARIABLES.contains(&name.as_str())).collect();
+        let keys = texts
+            .into_iter()
+            .filter(|(name, _)| KEY_VARIABLES.contains(&name.as_str()))
+            .collect();
         let config = Config::load(&home.config_file(), &environment);
         Ok(Arc::new(Self {
             secrets: Secrets::new(home.keys(), &keys),
@@ -71,12 +74,19 @@ impl Host {
         let project = match folder {
             Some(folder) => {
                 let sample = self.home.sample().canonicalize().ok();
-                let demo = if sample.is_some() && folder.canonicalize().ok() == sample { Demo::Yes } else { Demo::No };
+                let demo = if sample.is_some() && folder.canonicalize().ok() == sample {
+                    Demo::Yes
+                } else {
+                    Demo::No
+                };
                 Project::open(folder, user_home, demo)?
             }
             None => Project::open(&crate::demo::sample_project(&self.home)?, user_home, Demo::Yes)?,
         };
-        self.store.touch_project(&project.key, &project.shown()).await.map_err(|error| storage_error(&error))?;
+        self.store
+            .touch_project(&project.key, &project.shown())
+            .await
+            .map_err(|error| storage_error(&error))?;
         Ok(Arc::new(project))
     }
 
@@ -90,7 +100,13 @@ impl Host {
 
     /// Ends all sessions and everything that was started; waits until it has ended.
     pub async fn shutdown(&self) {
-        let sessions: Vec<_> = self.open.lock().await.drain().map(|(_, session)| session).collect();
+        let sessions: Vec<_> = self
+            .open
+            .lock()
+            .await
+            .drain()
+            .map(|(_, session)| session)
+            .collect();
         for session in sessions {
             session.handle.close().await;
         }
@@ -149,7 +165,9 @@ impl Host {
         if project.demo == Demo::Yes {
             return Some(DEMO.to_owned());
         }
-        self.config().profile_for_new().map(|profile| profile.name.clone())
+        self.config()
+            .profile_for_new()
+            .map(|profile| profile.name.clone())
     }
 
     /// Makes the model of a profile and gives it to a session. Returns what must be said about it first.
@@ -173,11 +191,16 @@ impl Host {
 
     pub(crate) fn rules_of(&self, project: &Project) -> RuleSet {
         const MOST: u64 = 262_144;
-        let own = project.root.resolve(".cairn/config.toml").ok().filter(|found| found.real.starts_with(project.path()));
+        let own = project
+            .root
+            .resolve(".cairn/config.toml")
+            .ok()
+            .filter(|found| found.real.starts_with(project.path()));
         let text = own
             .and_then(|found| cairn_files::read::whole(&project.root, &found.real, MOST).ok())
             .map(|content| String::from_utf8_lossy(&content.bytes).into_owned());
-        self.project_rules(project).policy_rules(&self.config(), text.as_deref(), self.world.now())
+        self.project_rules(project)
+            .policy_rules(&self.config(), text.as_deref(), self.world.now())
     }
 
     pub(crate) fn save_rules(&self, project: &Project, rules: &[String]) {
@@ -186,7 +209,11 @@ impl Host {
             if let Err(error) = saved.add(rule, RuleOrigin::Card, self.world.now()) {
                 tracing::warn!(%error, "a granted rule was not saved");
                 let text = format!("The rule `{rule}` holds for this session only: {}", error.message);
-                let notice = Notice { level: NoticeLevel::Warning, code: "rule_not_saved".to_owned(), text };
+                let notice = Notice {
+                    level: NoticeLevel::Warning,
+                    code: "rule_not_saved".to_owned(),
+                    text,
+                };
                 self.fanout(&project.key).notice(notice, self.world.now());
             }
         }
@@ -197,12 +224,19 @@ impl Host {
         let rules = self.rules_of(project);
         let open: Vec<_> = {
             let open = self.open.lock().await;
-            open.values().filter(|session| session.project.key == project.key).cloned().collect()
+            open.values()
+                .filter(|session| session.project.key == project.key)
+                .cloned()
+                .collect()
         };
         for session in open {
             let mut rules = rules.clone();
             let changed = session.handle.change_policy(move |policy| {
-                let kept = policy.rules.allow.iter().filter(|granted| granted.scope != cairn_protocol::RuleScope::Project);
+                let kept = policy
+                    .rules
+                    .allow
+                    .iter()
+                    .filter(|granted| granted.scope != cairn_protocol::RuleScope::Project);
                 rules.allow.extend(kept.cloned());
                 policy.rules = rules;
             });

@@ -19,7 +19,11 @@ const DAYS: usize = 7;
 ///
 /// `CAIRN_LOG` sets what is logged, in the form of `tracing`; without it warnings are, and what our own crates inform
 /// of. Without a folder that can be written nothing is logged and everything else works.
-pub fn start_logs(folder: &Path, program: &str, environment: &Environment) -> Result<Option<WorkerGuard>, ApiError> {
+pub fn start_logs(
+    folder: &Path,
+    program: &str,
+    environment: &Environment,
+) -> Result<Option<WorkerGuard>, ApiError> {
     files::make_private_folder(folder)?;
     let appender = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
@@ -27,12 +31,25 @@ pub fn start_logs(folder: &Path, program: &str, environment: &Environment) -> Re
         .filename_suffix("log")
         .max_log_files(DAYS)
         .build(folder)
-        .map_err(|error| files::failed("write logs into", folder, &std::io::Error::other(error.to_string())))?;
+        .map_err(|error| {
+            files::failed(
+                "write logs into",
+                folder,
+                &std::io::Error::other(error.to_string()),
+            )
+        })?;
     let (writer, guard) = tracing_appender::non_blocking(appender);
     let usual = "warn,cairn_agent=info,cairn_host=info,cairn_store=info,cairn_models=info,cairn_exec=info";
-    let filter = EnvFilter::try_new(environment.text("CAIRN_LOG").unwrap_or(usual)).unwrap_or_else(|_| EnvFilter::new(usual));
-    let lines = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false);
+    let filter = EnvFilter::try_new(environment.text("CAIRN_LOG").unwrap_or(usual))
+        .unwrap_or_else(|_| EnvFilter::new(usual));
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(writer)
+        .with_ansi(false);
     // A second start in one process (tests) keeps the first.
-    let started = tracing_subscriber::registry().with(filter).with(lines).try_init().is_ok();
+    let started = tracing_subscriber::registry()
+        .with(filter)
+        .with(lines)
+        .try_init()
+        .is_ok();
     Ok(started.then_some(guard))
 }

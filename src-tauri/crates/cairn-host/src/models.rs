@@ -24,14 +24,22 @@ pub(crate) struct ModelCache {
 impl ModelCache {
     async fn inspect(&self, config: &ModelConfig) -> Inspection {
         let name = (config.base_url.clone(), config.model.clone());
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&name).cloned();
+        let known = self
+            .known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&name)
+            .cloned();
         if let Some(known) = known {
             return known;
         }
         let found = cairn_models::inspect(config).await;
         // A server that did not answer may be there the next time.
         if !found.models.is_empty() {
-            self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(name, found.clone());
+            self.known
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(name, found.clone());
         }
         found
     }
@@ -58,10 +66,16 @@ pub(crate) async fn ready(
 ) -> Result<Ready, ApiError> {
     if name == DEMO {
         let model = Arc::new(cairn_models::demo::DemoModel::new(pace));
-        return Ok(Ready { model, warnings: Vec::new() });
+        return Ok(Ready {
+            model,
+            warnings: Vec::new(),
+        });
     }
     let Some(profile) = config.profile(name) else {
-        let text = format!("There is no model profile `{name}` in {}. Choose another model.", config.path().display());
+        let text = format!(
+            "There is no model profile `{name}` in {}. Choose another model.",
+            config.path().display()
+        );
         return Err(ApiError::new(ErrorCode::NoModel, text));
     };
     let model_config = with_key(profile, secrets).await?;
@@ -109,8 +123,15 @@ async fn with_key(profile: &ProfileConfig, secrets: &Secrets) -> Result<ModelCon
 }
 
 /// A profile as the settings form holds it, with the key that is stored under its name.
-pub(crate) async fn of_form(form: &ProfileParams, config: &Config, secrets: &Secrets) -> Result<ModelConfig, ApiError> {
-    let headers = config.profile(&form.name).map(|known| known.headers.clone()).unwrap_or_default();
+pub(crate) async fn of_form(
+    form: &ProfileParams,
+    config: &Config,
+    secrets: &Secrets,
+) -> Result<ModelConfig, ApiError> {
+    let headers = config
+        .profile(&form.name)
+        .map(|known| known.headers.clone())
+        .unwrap_or_default();
     let profile = ProfileConfig {
         name: form.name.clone(),
         api: form.api,
@@ -122,7 +143,10 @@ pub(crate) async fn of_form(form: &ProfileParams, config: &Config, secrets: &Sec
         temperature: form.temperature,
         prices: form.prices,
         // Headers may be keys as well: they go only to the address they were written for.
-        headers: if config.profile(&form.name).is_some_and(|known| same_host(&known.base_url, &form.base_url)) {
+        headers: if config
+            .profile(&form.name)
+            .is_some_and(|known| same_host(&known.base_url, &form.base_url))
+        {
             headers
         } else {
             Vec::new()
@@ -138,7 +162,9 @@ pub(crate) async fn of_form(form: &ProfileParams, config: &Config, secrets: &Sec
 
 fn same_host(one: &str, other: &str) -> bool {
     let parts = |text: &str| {
-        cairn_models::address::Address::parse(text).ok().map(|address| (address.host(), address.port(), address.is_encrypted()))
+        cairn_models::address::Address::parse(text)
+            .ok()
+            .map(|address| (address.host(), address.port(), address.is_encrypted()))
     };
     parts(one).is_some() && parts(one) == parts(other)
 }
@@ -197,13 +223,20 @@ mod tests {
         for (one, other, same) in [
             ("https://api.openai.com/v1", "https://api.openai.com/v2/", true),
             ("https://api.openai.com/v1", "http://api.openai.com/v1", false),
-            ("https://api.openai.com/v1", "https://api.openai.com.evil.example/v1", false),
+            (
+                "https://api.openai.com/v1",
+                "https://api.openai.com.evil.example/v1",
+                false,
+            ),
             ("http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1", false),
             ("nonsense", "nonsense", false),
         ] {
             assert_eq!(same_host(one, other), same, "{one} {other}");
         }
-        assert_eq!(usual_variable("https://api.openai.com/v1"), Some("OPENAI_API_KEY"));
+        assert_eq!(
+            usual_variable("https://api.openai.com/v1"),
+            Some("OPENAI_API_KEY")
+        );
         assert_eq!(usual_variable("https://notopenai.com/v1"), None);
     }
 }

@@ -34,23 +34,41 @@ impl Project {
         let bad = |text: String| ApiError::new(ErrorCode::BadFolder, text);
         match folder.metadata() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(bad(format!("There is no folder {shown}. Check the path, or make the folder first.")));
+                return Err(bad(format!(
+                    "There is no folder {shown}. Check the path, or make the folder first."
+                )));
             }
             Err(error) => {
-                return Err(bad(format!("Could not open {shown}: {}. Check its permissions.", crate::files::plain(&error))));
+                return Err(bad(format!(
+                    "Could not open {shown}: {}. Check its permissions.",
+                    crate::files::plain(&error)
+                )));
             }
             Ok(kind) if !kind.is_dir() => {
                 let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
-                let advice = parent.map_or_else(String::new, |parent| format!(", for example {}", parent.display()));
-                return Err(bad(format!("{shown} is a file. Cairn works in folders: give its folder{advice}.")));
+                let advice = parent.map_or_else(String::new, |parent| {
+                    format!(", for example {}", parent.display())
+                });
+                return Err(bad(format!(
+                    "{shown} is a file. Cairn works in folders: give its folder{advice}."
+                )));
             }
             Ok(_) => {}
         }
         if let Err(error) = std::fs::read_dir(folder) {
-            return Err(bad(format!("Could not read {shown}: {}. Check its permissions.", crate::files::plain(&error))));
+            return Err(bad(format!(
+                "Could not read {shown}: {}. Check its permissions.",
+                crate::files::plain(&error)
+            )));
         }
-        let root = Root::open(folder).map_err(|error| bad(format!("Could not open {shown}: {error}")))?.with_home(home);
-        Ok(Self { key: key_of(root.path()), root: Arc::new(root), demo })
+        let root = Root::open(folder)
+            .map_err(|error| bad(format!("Could not open {shown}: {error}")))?
+            .with_home(home);
+        Ok(Self {
+            key: key_of(root.path()),
+            root: Arc::new(root),
+            demo,
+        })
     }
 
     /// Its real path.
@@ -60,7 +78,9 @@ impl Project {
 
     /// Name of the folder.
     pub fn name(&self) -> String {
-        self.path().file_name().map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned())
+        self.path()
+            .file_name()
+            .map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned())
     }
 
     /// Its real path for display.
@@ -74,7 +94,13 @@ fn key_of(real: &Path) -> ProjectKey {
     let name = real.file_name().unwrap_or_default().to_string_lossy();
     let plain: String = name
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
         .take(24)
         .collect();
     let hash = Sha256::digest(real.as_os_str().as_encoded_bytes());
@@ -111,7 +137,15 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         fs::write(temp.path().join("file.rs"), "").unwrap();
         let missing = open(&temp.path().join("nope")).unwrap_err();
-        assert!(missing.code == ErrorCode::BadFolder && missing.message.contains("There is no folder"), "{missing}");
-        assert!(open(&temp.path().join("file.rs")).unwrap_err().message.contains("is a file"));
+        assert!(
+            missing.code == ErrorCode::BadFolder && missing.message.contains("There is no folder"),
+            "{missing}"
+        );
+        assert!(
+            open(&temp.path().join("file.rs"))
+                .unwrap_err()
+                .message
+                .contains("is a file")
+        );
     }
 }

@@ -18,7 +18,10 @@ const DEPTH: usize = 24;
 
 /// The whole text as a tree.
 pub(crate) fn markdown(source: &str) -> Vec<RichBlock> {
-    blocks_with_places(source, Highlight::Always).into_iter().map(|(block, _)| block).collect()
+    blocks_with_places(source, Highlight::Always)
+        .into_iter()
+        .map(|(block, _)| block)
+        .collect()
 }
 
 /// Whether code gets its colours.
@@ -33,7 +36,11 @@ enum Highlight {
 /// Top-level blocks with the bytes of the source that each was made from.
 fn blocks_with_places(source: &str, highlight: Highlight) -> Vec<(RichBlock, Range<usize>)> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut tree = Tree { source, events: Parser::new_ext(source, options).into_offset_iter(), highlight };
+    let mut tree = Tree {
+        source,
+        events: Parser::new_ext(source, options).into_offset_iter(),
+        highlight,
+    };
     let mut blocks = Vec::new();
     while let Some((event, place)) = tree.events.next() {
         if let Some(block) = tree.block(event, &place, 0) {
@@ -54,11 +61,15 @@ impl<'a> Tree<'a> {
         match event {
             Event::Start(tag) if depth >= DEPTH => {
                 self.skip(&tag.to_end());
-                Some(RichBlock::Verbatim { text: self.text(place) })
+                Some(RichBlock::Verbatim {
+                    text: self.text(place),
+                })
             }
             Event::Start(tag) => self.tagged(tag, place, depth),
             Event::Rule => Some(RichBlock::Rule),
-            Event::Html(text) => Some(RichBlock::Verbatim { text: text.trim_end().to_owned() }),
+            Event::Html(text) => Some(RichBlock::Verbatim {
+                text: text.trim_end().to_owned(),
+            }),
             Event::End(_) => None,
             // Running text directly within a list entry: a paragraph without a tag.
             other => {
@@ -72,23 +83,42 @@ impl<'a> Tree<'a> {
     fn tagged(&mut self, tag: Tag<'a>, place: &Range<usize>, depth: usize) -> Option<RichBlock> {
         let end = tag.to_end();
         Some(match tag {
-            Tag::Paragraph => RichBlock::Paragraph { inlines: self.inlines(&end, depth) },
-            Tag::Heading { level, .. } => RichBlock::Heading { level: level as u8, inlines: self.inlines(&end, depth) },
-            Tag::BlockQuote(_) => RichBlock::Quote { blocks: self.blocks(&end, depth + 1) },
+            Tag::Paragraph => RichBlock::Paragraph {
+                inlines: self.inlines(&end, depth),
+            },
+            Tag::Heading { level, .. } => RichBlock::Heading {
+                level: level as u8,
+                inlines: self.inlines(&end, depth),
+            },
+            Tag::BlockQuote(_) => RichBlock::Quote {
+                blocks: self.blocks(&end, depth + 1),
+            },
             Tag::CodeBlock(kind) => {
                 let language = match kind {
-                    CodeBlockKind::Fenced(info) => info.split([' ', ',']).next().unwrap_or_default().to_owned(),
+                    CodeBlockKind::Fenced(info) => {
+                        info.split([' ', ',']).next().unwrap_or_default().to_owned()
+                    }
                     CodeBlockKind::Indented => String::new(),
                 };
                 let text = self.plain_text(&end);
-                RichBlock::Code { lines: code::lines(&language, &text, self.highlight == Highlight::WhileShort), language }
+                RichBlock::Code {
+                    lines: code::lines(&language, &text, self.highlight == Highlight::WhileShort),
+                    language,
+                }
             }
-            Tag::List(start) => RichBlock::List { start, items: self.items(&end, depth + 1) },
+            Tag::List(start) => RichBlock::List {
+                start,
+                items: self.items(&end, depth + 1),
+            },
             Tag::Table(align) => self.table(&align, &end, depth),
-            Tag::HtmlBlock => RichBlock::Verbatim { text: self.plain_text(&end).trim_end().to_owned() },
+            Tag::HtmlBlock => RichBlock::Verbatim {
+                text: self.plain_text(&end).trim_end().to_owned(),
+            },
             _ => {
                 self.skip(&end);
-                RichBlock::Verbatim { text: self.text(place) }
+                RichBlock::Verbatim {
+                    text: self.text(place),
+                }
             }
         })
     }
@@ -97,14 +127,18 @@ impl<'a> Tree<'a> {
         let mut blocks: Vec<RichBlock> = Vec::new();
         let mut loose = Vec::new();
         while let Some((event, place)) = self.events.next() {
-            let is_inline = !matches!(event, Event::Start(_) | Event::End(_) | Event::Rule | Event::Html(_))
-                || matches!(&event, Event::Start(tag) if is_inline_tag(tag));
+            let is_inline = !matches!(
+                event,
+                Event::Start(_) | Event::End(_) | Event::Rule | Event::Html(_)
+            ) || matches!(&event, Event::Start(tag) if is_inline_tag(tag));
             if is_inline {
                 self.inline(event, &mut loose, depth);
                 continue;
             }
             if !loose.is_empty() {
-                blocks.push(RichBlock::Paragraph { inlines: std::mem::take(&mut loose) });
+                blocks.push(RichBlock::Paragraph {
+                    inlines: std::mem::take(&mut loose),
+                });
             }
             if matches!(&event, Event::End(tag) if tag == end) {
                 return blocks;
@@ -120,7 +154,10 @@ impl<'a> Tree<'a> {
             match event {
                 Event::Start(tag @ Tag::Item) => {
                     let mut blocks = self.blocks(&tag.to_end(), depth);
-                    items.push(ListItem { checked: take_mark(&mut blocks), blocks });
+                    items.push(ListItem {
+                        checked: take_mark(&mut blocks),
+                        blocks,
+                    });
                 }
                 Event::End(tag) if tag == *end => return items,
                 _ => {}
@@ -146,7 +183,11 @@ impl<'a> Tree<'a> {
             Alignment::Center => CellAlign::Center,
             Alignment::Right => CellAlign::Right,
         });
-        RichBlock::Table { align: align.collect(), head, rows }
+        RichBlock::Table {
+            align: align.collect(),
+            head,
+            rows,
+        }
     }
 
     fn inlines(&mut self, end: &TagEnd, depth: usize) -> Vec<RichInline> {
@@ -163,7 +204,9 @@ impl<'a> Tree<'a> {
     fn inline(&mut self, event: Event<'a>, out: &mut Vec<RichInline>, depth: usize) {
         match event {
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => push_text(out, &text),
-            Event::Code(text) => out.push(RichInline::Code { text: text.into_string() }),
+            Event::Code(text) => out.push(RichInline::Code {
+                text: text.into_string(),
+            }),
             Event::SoftBreak => push_text(out, "\n"),
             Event::HardBreak => out.push(RichInline::Break),
             Event::TaskListMarker(checked) => push_text(out, if checked { CHECKED } else { UNCHECKED }),
@@ -174,16 +217,25 @@ impl<'a> Tree<'a> {
             Event::Start(tag) => {
                 let end = tag.to_end();
                 match tag {
-                    Tag::Emphasis => out.push(RichInline::Emphasis { inlines: self.inlines(&end, depth + 1) }),
-                    Tag::Strong => out.push(RichInline::Strong { inlines: self.inlines(&end, depth + 1) }),
-                    Tag::Strikethrough => out.push(RichInline::Strike { inlines: self.inlines(&end, depth + 1) }),
+                    Tag::Emphasis => out.push(RichInline::Emphasis {
+                        inlines: self.inlines(&end, depth + 1),
+                    }),
+                    Tag::Strong => out.push(RichInline::Strong {
+                        inlines: self.inlines(&end, depth + 1),
+                    }),
+                    Tag::Strikethrough => out.push(RichInline::Strike {
+                        inlines: self.inlines(&end, depth + 1),
+                    }),
                     Tag::Link { dest_url, .. } => {
                         let inlines = self.inlines(&end, depth + 1);
                         out.push(link::link(&dest_url, inlines));
                     }
                     Tag::Image { dest_url, .. } => {
                         let alt = self.plain_text(&end);
-                        out.push(RichInline::BlockedImage { alt, href: link::shown(&dest_url) });
+                        out.push(RichInline::BlockedImage {
+                            alt,
+                            href: link::shown(&dest_url),
+                        });
                     }
                     _ => out.extend(self.inlines(&end, depth + 1)),
                 }
@@ -225,10 +277,16 @@ const CHECKED: &str = "\u{f0001}";
 const UNCHECKED: &str = "\u{f0002}";
 
 fn take_mark(blocks: &mut [RichBlock]) -> Option<bool> {
-    let Some(RichBlock::Paragraph { inlines }) = blocks.first_mut() else { return None };
-    let Some(RichInline::Text { text }) = inlines.first_mut() else { return None };
+    let Some(RichBlock::Paragraph { inlines }) = blocks.first_mut() else {
+        return None;
+    };
+    let Some(RichInline::Text { text }) = inlines.first_mut() else {
+        return None;
+    };
     let checked = text.starts_with(CHECKED);
-    let rest = text.strip_prefix(CHECKED).or_else(|| text.strip_prefix(UNCHECKED))?;
+    let rest = text
+        .strip_prefix(CHECKED)
+        .or_else(|| text.strip_prefix(UNCHECKED))?;
     *text = rest.trim_start().to_owned();
     Some(checked)
 }
@@ -236,12 +294,17 @@ fn take_mark(blocks: &mut [RichBlock]) -> Option<bool> {
 fn push_text(out: &mut Vec<RichInline>, words: &str) {
     match out.last_mut() {
         Some(RichInline::Text { text }) => text.push_str(words),
-        _ => out.push(RichInline::Text { text: words.to_owned() }),
+        _ => out.push(RichInline::Text {
+            text: words.to_owned(),
+        }),
     }
 }
 
 fn is_inline_tag(tag: &Tag<'_>) -> bool {
-    matches!(tag, Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. })
+    matches!(
+        tag,
+        Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. }
+    )
 }
 
 #[cfg(test)]

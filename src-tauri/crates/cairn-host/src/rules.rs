@@ -33,7 +33,11 @@ struct Entry {
 impl ProjectRules {
     /// Reads the rules; a broken file allows nothing and is kept as it is.
     pub fn load(path: &Path) -> Self {
-        let mut loaded = Self { path: path.to_owned(), rules: Vec::new(), broken: None };
+        let mut loaded = Self {
+            path: path.to_owned(),
+            rules: Vec::new(),
+            broken: None,
+        };
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return loaded,
@@ -68,15 +72,28 @@ impl ProjectRules {
             return Ok(());
         }
         let mut rules = self.rules.clone();
-        rules.push(Granted { rule, scope: RuleScope::Project, origin, at });
+        rules.push(Granted {
+            rule,
+            scope: RuleScope::Project,
+            origin,
+            at,
+        });
         self.save(rules)
     }
 
     /// Forgets a rule.
     pub fn revoke(&mut self, text: &str) -> Result<(), ApiError> {
-        let rules: Vec<_> = self.rules.iter().filter(|known| known.rule.to_string() != text.trim()).cloned().collect();
+        let rules: Vec<_> = self
+            .rules
+            .iter()
+            .filter(|known| known.rule.to_string() != text.trim())
+            .cloned()
+            .collect();
         if rules.len() == self.rules.len() {
-            let text = format!("No saved rule reads `{}`. `cairn allow list` shows them.", text.trim());
+            let text = format!(
+                "No saved rule reads `{}`. `cairn allow list` shows them.",
+                text.trim()
+            );
             return Err(ApiError::new(ErrorCode::NotFound, text));
         }
         self.save(rules)
@@ -98,7 +115,9 @@ impl ProjectRules {
             at: granted.at,
             origin: granted.origin.as_str().to_owned(),
         };
-        let file = File { rule: rules.iter().map(entry).collect() };
+        let file = File {
+            rule: rules.iter().map(entry).collect(),
+        };
         let text = toml_edit::ser::to_string_pretty(&file)
             .map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string()))?;
         files::write_private(&self.path, &text)?;
@@ -108,13 +127,20 @@ impl ProjectRules {
 
     /// All that holds for the project: what is saved, the user's configuration, and what the project itself tightens.
     pub(crate) fn policy_rules(&self, config: &Config, project: Option<&str>, at: UnixMillis) -> RuleSet {
-        let mut set = RuleSet { allow: self.rules.clone(), ..RuleSet::default() };
-        set.broken = config.broken().map(ToString::to_string).or_else(|| self.broken.clone());
+        let mut set = RuleSet {
+            allow: self.rules.clone(),
+            ..RuleSet::default()
+        };
+        set.broken = config
+            .broken()
+            .map(ToString::to_string)
+            .or_else(|| self.broken.clone());
         add(&mut set, config.rules.clone(), RuleOrigin::Config, at);
         match project.map(project_rules) {
             Some(Ok(lists)) => add(&mut set, lists, RuleOrigin::Project, at),
             Some(Err(reason)) => {
-                set.broken.get_or_insert(format!(".cairn/config.toml of the project: {reason}"));
+                set.broken
+                    .get_or_insert(format!(".cairn/config.toml of the project: {reason}"));
             }
             None => {}
         }
@@ -123,7 +149,12 @@ impl ProjectRules {
 }
 
 fn add(set: &mut RuleSet, lists: RuleLists, origin: RuleOrigin, at: UnixMillis) {
-    let granted = |rule| Granted { rule, scope: RuleScope::Project, origin, at };
+    let granted = |rule| Granted {
+        rule,
+        scope: RuleScope::Project,
+        origin,
+        at,
+    };
     set.allow.extend(lists.allow.into_iter().map(granted));
     set.ask.extend(lists.ask.into_iter().map(granted));
     set.deny.extend(lists.deny.into_iter().map(granted));
@@ -132,9 +163,21 @@ fn add(set: &mut RuleSet, lists: RuleLists, origin: RuleOrigin, at: UnixMillis) 
 fn parse(text: &str) -> Result<Vec<Granted>, String> {
     let file: File = toml_edit::de::from_str(text).map_err(|error| error.message().to_owned())?;
     let read = |entry: Entry| {
-        let rule = entry.rule.parse().map_err(|error| format!("`{}`: {error}", entry.rule))?;
-        let origin = if entry.origin == RuleOrigin::CommandLine.as_str() { RuleOrigin::CommandLine } else { RuleOrigin::Card };
-        Ok(Granted { rule, scope: RuleScope::Project, origin, at: entry.at })
+        let rule = entry
+            .rule
+            .parse()
+            .map_err(|error| format!("`{}`: {error}", entry.rule))?;
+        let origin = if entry.origin == RuleOrigin::CommandLine.as_str() {
+            RuleOrigin::CommandLine
+        } else {
+            RuleOrigin::Card
+        };
+        Ok(Granted {
+            rule,
+            scope: RuleScope::Project,
+            origin,
+            at: entry.at,
+        })
     };
     file.rule.into_iter().map(read).collect()
 }
@@ -148,16 +191,26 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("projects/k/permissions.toml");
         let mut rules = ProjectRules::load(&path);
-        rules.add("run-exact: cargo test -p \"a b\"", RuleOrigin::Card, 7).unwrap();
-        rules.add("run-exact: cargo test -p \"a b\"", RuleOrigin::Card, 8).unwrap();
+        rules
+            .add("run-exact: cargo test -p \"a b\"", RuleOrigin::Card, 7)
+            .unwrap();
+        rules
+            .add("run-exact: cargo test -p \"a b\"", RuleOrigin::Card, 8)
+            .unwrap();
         rules.add("write: src/**", RuleOrigin::CommandLine, 9).unwrap();
         let again = ProjectRules::load(&path);
         assert_eq!(again.list(), rules.list());
         assert_eq!((again.list().len(), again.list()[0].at), (2, 7));
         rules.revoke("write: src/**").unwrap();
-        assert_eq!(rules.revoke("write: src/**").unwrap_err().code, ErrorCode::NotFound);
+        assert_eq!(
+            rules.revoke("write: src/**").unwrap_err().code,
+            ErrorCode::NotFound
+        );
         assert_eq!(ProjectRules::load(&path).list().len(), 1);
-        assert_eq!(rules.add("run", RuleOrigin::CommandLine, 1).unwrap_err().code, ErrorCode::BadRequest);
+        assert_eq!(
+            rules.add("run", RuleOrigin::CommandLine, 1).unwrap_err().code,
+            ErrorCode::BadRequest
+        );
     }
 
     #[test]
@@ -169,7 +222,10 @@ mod tests {
         assert!(rules.broken().is_some());
         let set = rules.policy_rules(&Config::default(), None, 0);
         assert!(set.broken.is_some() && set.allow.is_empty());
-        assert_eq!(rules.add("write: a", RuleOrigin::Card, 1).unwrap_err().code, ErrorCode::BadConfig);
+        assert_eq!(
+            rules.add("write: a", RuleOrigin::Card, 1).unwrap_err().code,
+            ErrorCode::BadConfig
+        );
         assert!(std::fs::read_to_string(&path).unwrap().contains("what"));
         rules.reset().unwrap();
         rules.add("write: a", RuleOrigin::Card, 1).unwrap();

@@ -9,7 +9,8 @@ use cairn_agent::tool::Tool;
 use cairn_agent::turn::Limits;
 use cairn_policy::{Edits, Policy, Presence, Sandbox};
 use cairn_protocol::{
-    ApiError, Delta, ErrorCode, Event, EventBody, ItemBody, Mode, Session, SessionId, SessionState, Usage, WIRE_VERSION,
+    ApiError, Delta, ErrorCode, Event, EventBody, ItemBody, Mode, Session, SessionId, SessionState, Usage,
+    WIRE_VERSION,
 };
 use cairn_store::{Lease, Loaded};
 use cairn_tools::place::Workspace;
@@ -47,11 +48,23 @@ impl Host {
             usage: Usage::default(),
             archived: false,
         };
-        let body = EventBody::SessionChanged { session: session.clone() };
-        let event = Event { v: WIRE_VERSION, seq: 1, session: session.id.clone(), at: now, body };
-        cairn_agent::store::EventStore::append(self.store(), vec![event.clone()], cairn_agent::store::Durability::Committed)
-            .await
-            .map_err(|error| storage_error(&error))?;
+        let body = EventBody::SessionChanged {
+            session: session.clone(),
+        };
+        let event = Event {
+            v: WIRE_VERSION,
+            seq: 1,
+            session: session.id.clone(),
+            at: now,
+            body,
+        };
+        cairn_agent::store::EventStore::append(
+            self.store(),
+            vec![event.clone()],
+            cairn_agent::store::Durability::Committed,
+        )
+        .await
+        .map_err(|error| storage_error(&error))?;
         self.fanout(&project.key).send_event(&event);
         Ok(session)
     }
@@ -67,19 +80,38 @@ impl Host {
     ) -> Result<Arc<OpenSession>, ApiError> {
         let mut open = self.open_sessions().await;
         if let Some(session) = open.get(id).filter(|session| session.handle.is_open()) {
-            return if session.project.key == project.key { Ok(session.clone()) } else { Err(foreign(id)) };
+            return if session.project.key == project.key {
+                Ok(session.clone())
+            } else {
+                Err(foreign(id))
+            };
         }
         open.remove(id);
-        let loaded = self.store().load(id).await.map_err(|error| storage_error(&error))?;
+        let loaded = self
+            .store()
+            .load(id)
+            .await
+            .map_err(|error| storage_error(&error))?;
         if loaded.session.project != project.key {
             return Err(foreign(id));
         }
         if let Some(holder) = &loaded.held_by {
-            let text = format!("This session is running in another window (process {}).", holder.pid);
+            let text = format!(
+                "This session is running in another window (process {}).",
+                holder.pid
+            );
             return Err(ApiError::new(ErrorCode::Busy, text));
         }
-        let program = if matches!(presence, Presence::Person) { "window" } else { "exec" };
-        let lease = self.store().lease(id, program).await.map_err(|error| storage_error(&error))?;
+        let program = if matches!(presence, Presence::Person) {
+            "window"
+        } else {
+            "exec"
+        };
+        let lease = self
+            .store()
+            .lease(id, program)
+            .await
+            .map_err(|error| storage_error(&error))?;
         let log = log_of(loaded);
         let profile = log.session.profile.clone();
         let policy = self.policy(project, log.session.mode, presence);
@@ -91,7 +123,11 @@ impl Host {
             }
         }
         handle.step(Input::Restore).await?;
-        let session = Arc::new(OpenSession { handle, project: project.clone(), _lease: lease });
+        let session = Arc::new(OpenSession {
+            handle,
+            project: project.clone(),
+            _lease: lease,
+        });
         open.insert(id.clone(), session.clone());
         Ok(session)
     }
@@ -100,7 +136,14 @@ impl Host {
         let workspace = Workspace::new(project.root.clone(), self.home().own_folders());
         let places = workspace.places().clone();
         let rules = self.rules_of(project);
-        Policy { places, mode, rules, edits: Edits::AsMode, presence, sandbox: Sandbox::NotEnforced }
+        Policy {
+            places,
+            mode,
+            rules,
+            edits: Edits::AsMode,
+            presence,
+            sandbox: Sandbox::NotEnforced,
+        }
     }
 
     fn limits(&self) -> Limits {
@@ -132,7 +175,10 @@ impl Host {
                 shell: self.shell_name(),
             }),
             tools: self.tools(&workspace),
-            sink: Arc::new(Sink { fanout: self.fanout(&project.key), save_rules }),
+            sink: Arc::new(Sink {
+                fanout: self.fanout(&project.key),
+                save_rules,
+            }),
             mask: Arc::new(move |text| secrets.mask(text).into_owned()),
         }
     }
@@ -149,7 +195,10 @@ impl Host {
 
 /// A session of another project is as good as none: a window learns nothing about it.
 fn foreign(id: &SessionId) -> ApiError {
-    ApiError::new(ErrorCode::NotFound, format!("There is no session {id} in this project."))
+    ApiError::new(
+        ErrorCode::NotFound,
+        format!("There is no session {id} in this project."),
+    )
 }
 
 pub(crate) fn log_of(loaded: Loaded) -> SessionLog {
@@ -161,7 +210,10 @@ pub(crate) fn log_of(loaded: Loaded) -> SessionLog {
             _ => continue,
         };
         if let Some(rest) = whole.get(known..) {
-            let delta = Delta::Text { offset: known as u64, text: rest.to_owned() };
+            let delta = Delta::Text {
+                offset: known as u64,
+                text: rest.to_owned(),
+            };
             log.apply(EventBody::ItemDelta { item, delta });
         }
     }

@@ -28,7 +28,9 @@ pub(crate) struct ProjectSurroundings {
 impl SurroundingsSource for ProjectSurroundings {
     fn surroundings(&self) -> BoxFuture<'_, Surroundings> {
         let (root, config, shell) = (self.root.clone(), self.config_folder.clone(), self.shell.clone());
-        tokio::task::spawn_blocking(move || look(&root, &config, shell)).map(Result::unwrap_or_default).boxed()
+        tokio::task::spawn_blocking(move || look(&root, &config, shell))
+            .map(Result::unwrap_or_default)
+            .boxed()
     }
 }
 
@@ -61,13 +63,19 @@ fn os() -> String {
 
 /// Names at the top of a folder, folders with a slash, `.git` left out, in order.
 pub(crate) fn top_level(folder: &Path) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
     let mut names: Vec<String> = entries
         .filter_map(Result::ok)
         .take(NAMES * 5)
         .map(|entry| {
             let name = cairn_policy::shown_text(&cairn_policy::show_path(Path::new(&entry.file_name())));
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) { format!("{name}/") } else { name }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                format!("{name}/")
+            } else {
+                name
+            }
         })
         .filter(|name| name != ".git/" && name != ".git")
         .collect();
@@ -85,15 +93,51 @@ pub(crate) struct Stack {
 }
 
 const STACKS: [Stack; 9] = [
-    Stack { name: "Rust", check: "cargo test", file: "Cargo.toml" },
-    Stack { name: "Node", check: "npm test", file: "package.json" },
-    Stack { name: "Python", check: "python -m pytest", file: "pyproject.toml" },
-    Stack { name: "Go", check: "go test ./...", file: "go.mod" },
-    Stack { name: "Java (Maven)", check: "mvn test", file: "pom.xml" },
-    Stack { name: "Java (Gradle)", check: "./gradlew test", file: "build.gradle" },
-    Stack { name: "C or C++ (CMake)", check: "ctest", file: "CMakeLists.txt" },
-    Stack { name: "Make", check: "make test", file: "Makefile" },
-    Stack { name: "Ruby", check: "bundle exec rake test", file: "Gemfile" },
+    Stack {
+        name: "Rust",
+        check: "cargo test",
+        file: "Cargo.toml",
+    },
+    Stack {
+        name: "Node",
+        check: "npm test",
+        file: "package.json",
+    },
+    Stack {
+        name: "Python",
+        check: "python -m pytest",
+        file: "pyproject.toml",
+    },
+    Stack {
+        name: "Go",
+        check: "go test ./...",
+        file: "go.mod",
+    },
+    Stack {
+        name: "Java (Maven)",
+        check: "mvn test",
+        file: "pom.xml",
+    },
+    Stack {
+        name: "Java (Gradle)",
+        check: "./gradlew test",
+        file: "build.gradle",
+    },
+    Stack {
+        name: "C or C++ (CMake)",
+        check: "ctest",
+        file: "CMakeLists.txt",
+    },
+    Stack {
+        name: "Make",
+        check: "make test",
+        file: "Makefile",
+    },
+    Stack {
+        name: "Ruby",
+        check: "bundle exec rake test",
+        file: "Gemfile",
+    },
 ];
 
 impl Stack {
@@ -104,13 +148,16 @@ impl Stack {
 
 /// The stacks that the names at the top show.
 pub(crate) fn stack(top_level: &[String]) -> Vec<Stack> {
-    STACKS.into_iter().filter(|stack| top_level.iter().any(|name| name == stack.file)).collect()
+    STACKS
+        .into_iter()
+        .filter(|stack| top_level.iter().any(|name| name == stack.file))
+        .collect()
 }
 
 /// Four first prompts that fit what the folder holds.
 pub(crate) fn first_prompts(top_level: &[String]) -> Vec<String> {
     let name = stack(top_level).first().map(|stack| stack.name);
-    let check = stack(top_level).first().map_or("the checks", |stack| stack.check);
+    let check = stack(top_level).first().map(|stack| stack.check);
     let has = |wanted: &str| top_level.iter().any(|name| name.eq_ignore_ascii_case(wanted));
     if top_level.is_empty() {
         return [
@@ -123,7 +170,10 @@ pub(crate) fn first_prompts(top_level: &[String]) -> Vec<String> {
         .into();
     }
     let mut prompts = vec!["Explain what this project does and where to start reading.".to_owned()];
-    prompts.push(format!("Run `{check}` and explain what fails."));
+    prompts.push(match check {
+        Some(check) => format!("Run `{check}` and explain what fails."),
+        None => "Run the checks of this project and explain what fails.".to_owned(),
+    });
     prompts.push(match name {
         Some(name) => format!("Find code in this {name} project that has no test, and write one."),
         None => "Find something here that is likely to break, and show me where.".to_owned(),
@@ -140,15 +190,26 @@ pub(crate) fn first_prompts(top_level: &[String]) -> Vec<String> {
 fn instructions(root: &Root, config_folder: &Path) -> Vec<Instructions> {
     let global = INSTRUCTION_NAMES.iter().find_map(|name| {
         let path = config_folder.join(name);
-        let small = std::fs::metadata(&path).is_ok_and(|kind| kind.is_file() && kind.len() <= INSTRUCTIONS_MOST);
+        let small =
+            std::fs::metadata(&path).is_ok_and(|kind| kind.is_file() && kind.len() <= INSTRUCTIONS_MOST);
         let text = small.then(|| std::fs::read_to_string(&path).ok()).flatten()?;
-        Some(Instructions { path: path.display().to_string(), text })
+        Some(Instructions {
+            path: path.display().to_string(),
+            text,
+        })
     });
     // A link that leads out of the project is not followed: what it names was never shown to anybody.
     let project = INSTRUCTION_NAMES.iter().find_map(|name| {
-        let real = root.resolve(name).ok().filter(|found| found.real.starts_with(root.path()))?.real;
+        let real = root
+            .resolve(name)
+            .ok()
+            .filter(|found| found.real.starts_with(root.path()))?
+            .real;
         let content = read::whole(root, &real, INSTRUCTIONS_MOST).ok()?;
-        Some(Instructions { path: (*name).to_owned(), text: String::from_utf8_lossy(&content.bytes).into_owned() })
+        Some(Instructions {
+            path: (*name).to_owned(),
+            text: String::from_utf8_lossy(&content.bytes).into_owned(),
+        })
     });
     global.into_iter().chain(project).collect()
 }
@@ -168,7 +229,11 @@ mod tests {
 
     #[test]
     fn x140_global_first_then_the_first_file_of_the_project_that_is_there() {
-        let (_temp, root) = project(&[("CLAUDE.md", "be brief"), ("THOTH.md", "unread"), ("Cargo.toml", "")]);
+        let (_temp, root) = project(&[
+            ("CLAUDE.md", "be brief"),
+            ("THOTH.md", "unread"),
+            ("Cargo.toml", ""),
+        ]);
         let config = tempfile::tempdir().unwrap();
         std::fs::write(config.path().join("AGENTS.md"), "speak plainly").unwrap();
         let seen = look(&root, config.path(), "bash".to_owned());
@@ -184,6 +249,12 @@ mod tests {
         let (temp, root) = project(&[("CLAUDE.md", "mine")]);
         std::os::unix::fs::symlink(outside.path().join("secret"), temp.path().join("AGENTS.md")).unwrap();
         let seen = look(&root, temp.path().join("none").as_path(), String::new());
-        assert_eq!(seen.instructions.iter().map(|file| file.text.as_str()).collect::<Vec<_>>(), ["mine"]);
+        assert_eq!(
+            seen.instructions
+                .iter()
+                .map(|file| file.text.as_str())
+                .collect::<Vec<_>>(),
+            ["mine"]
+        );
     }
 }

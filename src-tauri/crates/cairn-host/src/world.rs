@@ -14,13 +14,22 @@ const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 impl World for RealWorld {
     fn now(&self) -> UnixMillis {
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as UnixMillis)
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_millis() as UnixMillis)
     }
 
     fn fresh_id(&self) -> String {
         let now = u128::from(u64::try_from(self.now()).unwrap_or(0)) << 80;
         let bits = now | (u128::from(random()) << 16) | u128::from(random() as u16);
-        (0..26).rev().map(|place| LETTERS.get((bits >> (place * 5)) as usize & 31).map_or('0', |b| *b as char)).collect()
+        (0..26)
+            .rev()
+            .map(|place| {
+                LETTERS
+                    .get((bits >> (place * 5)) as usize & 31)
+                    .map_or('0', |b| *b as char)
+            })
+            .collect()
     }
 
     fn chance(&self) -> f64 {
@@ -31,7 +40,9 @@ impl World for RealWorld {
 fn random() -> u64 {
     // A system without random numbers still has a clock; ids stay unique by their time.
     getrandom::u64().unwrap_or_else(|_| {
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::from(since.subsec_nanos()))
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| u64::from(since.subsec_nanos()))
     })
 }
 

@@ -64,6 +64,9 @@ pub struct ApiError {
 impl ApiError {
     /// An error of the given kind.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self {
+            code,
+            message: message.into(),
+        }
     }
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    Approval, ApprovalId, ApprovalResolution, CallId, ContextMeter, Item, ItemId, Notice, Question, QuestionAnswer,
-    QuestionId, QueuedMessage, RichBlock, Session, SessionId, TodoItem, Turn, UnixMillis,
+    Approval, ApprovalId, ApprovalResolution, CallId, ContextMeter, Item, ItemId, Notice, Question,
+    QuestionAnswer, QuestionId, QueuedMessage, RichBlock, Session, SessionId, TodoItem, Turn, UnixMillis,
 };
 
 /// One thing that happened in one session.
@@ -141,7 +141,10 @@ impl EventBody {
     pub fn is_stored(&self) -> bool {
         !matches!(
             self,
-            Self::ItemDelta { .. } | Self::MeterChanged { .. } | Self::ActivityChanged { .. } | Self::Notice { .. }
+            Self::ItemDelta { .. }
+                | Self::MeterChanged { .. }
+                | Self::ActivityChanged { .. }
+                | Self::Notice { .. }
         )
     }
 }

@@ -9,8 +9,8 @@ use ts_rs::TS;
 
 use crate::{
     Api, ApprovalAnswer, ApprovalId, Attachment, ClientId, FoundModel, FoundServer, Mode, Picture, Prices,
-    QuestionAnswer, QuestionId, QueueId, RuleScope, SavedRule, Session, SessionId, SessionSnapshot, SettingsView,
-    Theme, TodoItem, UnixMillis,
+    QuestionAnswer, QuestionId, QueueId, RuleScope, SavedRule, Session, SessionId, SessionSnapshot,
+    SettingsView, Theme, TodoItem, UnixMillis,
 };
 
 /// No parameters, or no result.
@@ -290,7 +290,10 @@ pub struct KeySetParams {
 
 impl std::fmt::Debug for KeySetParams {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("KeySetParams").field("profile", &self.profile).field("keep", &self.keep).finish_non_exhaustive()
+        f.debug_struct("KeySetParams")
+            .field("profile", &self.profile)
+            .field("keep", &self.keep)
+            .finish_non_exhaustive()
     }
 }
 

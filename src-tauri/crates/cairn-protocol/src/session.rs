@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    Activity, ApiError, Approval, ChangeKind, ContextMeter, Item, ProjectKey, Question, QueueId, SessionId, TodoItem,
-    TurnId, UnixMillis, Usage,
+    Activity, ApiError, Approval, ChangeKind, ContextMeter, Item, ProjectKey, Question, QueueId, SessionId,
+    TodoItem, TurnId, UnixMillis, Usage,
 };
 
 /// How much may happen without a click. SPEC P8.

@@ -21,23 +21,44 @@ const GRACE: Duration = Duration::from_millis(200);
 
 impl Driver {
     pub(super) fn prepare(&mut self, call: CallId, name: &str, arguments: String, budget: usize) {
-        let Some(tool) = self.surface.tools.iter().find(|tool| tool.spec().name == name).cloned() else { return };
+        let Some(tool) = self
+            .surface
+            .tools
+            .iter()
+            .find(|tool| tool.spec().name == name)
+            .cloned()
+        else {
+            return;
+        };
         let budget = *self.budgets.entry(call.clone()).or_insert(budget);
         let context = self.context(&call, budget);
         self.tasks.spawn(async move {
             let work = AssertUnwindSafe(prepare(tool.as_ref(), &arguments, &context)).catch_unwind();
             let prepared = match tokio::time::timeout(PREPARE_LIMIT, work).await {
                 Ok(Ok(prepared)) => prepared,
-                Ok(Err(_)) => Err(format!("`{}` failed inside; that is a fault of Cairn's.", tool.spec().name)),
-                Err(_) => Err(format!("`{}` did not get ready within 5 s and did not run.", tool.spec().name)),
+                Ok(Err(_)) => Err(format!(
+                    "`{}` failed inside; that is a fault of Cairn's.",
+                    tool.spec().name
+                )),
+                Err(_) => Err(format!(
+                    "`{}` did not get ready within 5 s and did not run.",
+                    tool.spec().name
+                )),
             };
-            Brought::Prepared { call, prepared: prepared.map(Box::new) }
+            Brought::Prepared {
+                call,
+                prepared: prepared.map(Box::new),
+            }
         });
     }
 
     pub(super) fn execute(&mut self, call: CallId, limit: Option<Duration>) {
-        let Some(prepared) = self.prepared.remove(&call) else { return };
-        let Action::Execute(action) = prepared.action else { return };
+        let Some(prepared) = self.prepared.remove(&call) else {
+            return;
+        };
+        let Action::Execute(action) = prepared.action else {
+            return;
+        };
         let context = self.context(&call, self.budgets.get(&call).copied().unwrap_or(usize::MAX));
         self.tasks.spawn(async move {
             let outcome = Box::new(carry_out(action, context, limit).await);
@@ -47,18 +68,29 @@ impl Driver {
 
     pub(super) async fn take(&mut self, brought: Brought) {
         match brought {
-            Brought::Prepared { call, prepared: Ok(prepared) } => {
+            Brought::Prepared {
+                call,
+                prepared: Ok(prepared),
+            } => {
                 let facts = Box::new(facts(&prepared));
                 self.prepared.insert(call.clone(), *prepared);
                 self.feed(Input::Prepared { call, facts }).await;
             }
-            Brought::Prepared { call, prepared: Err(message) } => self.feed(Input::Unprepared { call, message }).await,
+            Brought::Prepared {
+                call,
+                prepared: Err(message),
+            } => self.feed(Input::Unprepared { call, message }).await,
             Brought::Finished { call, mut outcome } => {
                 let budget = self.budgets.remove(&call).unwrap_or(usize::MAX);
                 mask(&mut outcome, self.surface.mask.as_ref());
                 if outcome.output.is_none() && outcome.content.chars().count() > budget {
                     let session = self.machine.log().session.id.clone();
-                    match self.surface.journal.put_output(session, outcome.content.clone()).await {
+                    match self
+                        .surface
+                        .journal
+                        .put_output(session, outcome.content.clone())
+                        .await
+                    {
                         Ok(output) => outcome.output = Some(output),
                         Err(error) => tracing::warn!(%error, "a long result could not be kept whole"),
                     }
@@ -78,7 +110,10 @@ impl Driver {
             budget,
             vision: self.machine.model().is_some_and(|info| info.vision),
             cancel: self.cancel.child_token(),
-            progress: Arc::new(ItemProgress { item, sender: self.progress.0.clone() }),
+            progress: Arc::new(ItemProgress {
+                item,
+                sender: self.progress.0.clone(),
+            }),
             journal: self.surface.journal.clone(),
             status: Arc::new(self.status()),
         }
@@ -88,11 +123,16 @@ impl Driver {
         let log = self.machine.log();
         let mut tools: Vec<(String, u32, u32, u32)> = Vec::new();
         for item in log.items() {
-            let cairn_protocol::ItemBody::Tool(tool) = &item.body else { continue };
-            let place = tools.iter().position(|(name, ..)| *name == tool.name).unwrap_or_else(|| {
-                tools.push((tool.name.clone(), 0, 0, 0));
-                tools.len() - 1
-            });
+            let cairn_protocol::ItemBody::Tool(tool) = &item.body else {
+                continue;
+            };
+            let place = tools
+                .iter()
+                .position(|(name, ..)| *name == tool.name)
+                .unwrap_or_else(|| {
+                    tools.push((tool.name.clone(), 0, 0, 0));
+                    tools.len() - 1
+                });
             if let (Some(row), Some(result)) = (tools.get_mut(place), &tool.result) {
                 row.1 += 1;
                 row.2 += u32::from(!result.ok && !result.denied);
@@ -111,13 +151,20 @@ impl Driver {
 
 async fn prepare(tool: &dyn Tool, arguments: &str, context: &CallContext) -> Result<Prepared, String> {
     let arguments = crate::arguments::object(tool.spec(), arguments)?;
-    let mut prepared = tool.prepare(arguments, context).await.map_err(|error| error.message)?;
+    let mut prepared = tool
+        .prepare(arguments, context)
+        .await
+        .map_err(|error| error.message)?;
     prepared.limit = prepared.limit.or(tool.spec().limit);
     Ok(prepared)
 }
 
 /// Runs to the end, the limit or Stop; a call that does not answer after either is left behind.
-async fn carry_out(action: Box<dyn Execute>, mut context: CallContext, limit: Option<Duration>) -> ToolOutcome {
+async fn carry_out(
+    action: Box<dyn Execute>,
+    mut context: CallContext,
+    limit: Option<Duration>,
+) -> ToolOutcome {
     let stop = context.cancel.clone();
     let work_token = CancellationToken::new();
     context.cancel = work_token.clone();
@@ -162,7 +209,11 @@ fn mask(outcome: &mut ToolOutcome, mask: &(dyn Fn(&str) -> String + Send + Sync)
             ContentBlock::Terminal(terminal) => terminal.output = mask(&terminal.output),
             ContentBlock::Data { json } => *json = mask(json),
             ContentBlock::Locations(found) => {
-                let spans = found.files.iter_mut().flat_map(|file| &mut file.lines).flat_map(|line| &mut line.spans);
+                let spans = found
+                    .files
+                    .iter_mut()
+                    .flat_map(|file| &mut file.lines)
+                    .flat_map(|line| &mut line.spans);
                 spans.for_each(|span| span.text = mask(&span.text));
             }
             _ => {}
@@ -195,7 +246,11 @@ struct ItemProgress {
 impl Progress for ItemProgress {
     fn output(&self, offset: u64, text: &str) {
         // A window that cannot keep up misses pieces; the offset shows it, and the final block has everything.
-        if self.sender.try_send((self.item.clone(), offset, text.to_owned())).is_err() {
+        if self
+            .sender
+            .try_send((self.item.clone(), offset, text.to_owned()))
+            .is_err()
+        {
             tracing::trace!("a piece of output was not shown live");
         }
     }

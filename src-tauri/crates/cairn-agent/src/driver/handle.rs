@@ -34,16 +34,32 @@ impl SessionHandle {
     }
 
     /// Answers a card. The answer holds only for the very card with that digest.
-    pub async fn approve(&self, approval: ApprovalId, digest: String, answer: ApprovalAnswer) -> Result<(), ApiError> {
+    pub async fn approve(
+        &self,
+        approval: ApprovalId,
+        digest: String,
+        answer: ApprovalAnswer,
+    ) -> Result<(), ApiError> {
         let (done, answered) = oneshot::channel();
-        self.send(Command::Approve { approval, digest, answer, done }).await?;
+        self.send(Command::Approve {
+            approval,
+            digest,
+            answer,
+            done,
+        })
+        .await?;
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
 
     /// Answers a question.
     pub async fn answer(&self, question: QuestionId, answers: Vec<QuestionAnswer>) -> Result<(), ApiError> {
         let (done, answered) = oneshot::channel();
-        self.send(Command::Answer { question, answers, done }).await?;
+        self.send(Command::Answer {
+            question,
+            answers,
+            done,
+        })
+        .await?;
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
 
@@ -53,7 +69,10 @@ impl SessionHandle {
     }
 
     /// Changes the rules that hold.
-    pub async fn change_policy(&self, change: impl FnOnce(&mut Policy) + Send + 'static) -> Result<(), ApiError> {
+    pub async fn change_policy(
+        &self,
+        change: impl FnOnce(&mut Policy) + Send + 'static,
+    ) -> Result<(), ApiError> {
         self.send(Command::ChangePolicy(Box::new(change))).await
     }
 
@@ -83,5 +102,8 @@ impl SessionHandle {
 }
 
 fn gone() -> ApiError {
-    ApiError::new(ErrorCode::Storage, "This session was closed because it could not be stored. Open it again.")
+    ApiError::new(
+        ErrorCode::Storage,
+        "This session was closed because it could not be stored. Open it again.",
+    )
 }

@@ -23,10 +23,20 @@ impl Driver {
         let surroundings = self.surface.surroundings.surroundings().await;
         let prompt = prompt::assemble(&surroundings, self.machine.log().session.mode, info.window);
         let tools = if info.tools { self.specs.clone() } else { [].into() };
-        self.machine.set_prompt_size(prompt.rules_tokens() + prompt::tool_tokens(&tools), prompt.notes_tokens());
-        let wanted: Vec<Picture> = history::pictures(self.machine.log().items()).into_iter().cloned().collect();
+        self.machine.set_prompt_size(
+            prompt.rules_tokens() + prompt::tool_tokens(&tools),
+            prompt.notes_tokens(),
+        );
+        let wanted: Vec<Picture> = history::pictures(self.machine.log().items())
+            .into_iter()
+            .cloned()
+            .collect();
         let journal = self.surface.journal.clone();
-        let pictures = if info.vision { load_pictures(&wanted, journal).await } else { HashMap::new() };
+        let pictures = if info.vision {
+            load_pictures(&wanted, journal).await
+        } else {
+            HashMap::new()
+        };
         let request = ModelRequest {
             system: prompt.text,
             messages: history::messages(self.machine.log().items(), &pictures),
@@ -49,10 +59,16 @@ async fn load_pictures(wanted: &[Picture], journal: Arc<dyn Journal>) -> HashMap
         match journal.get_blob(picture.sent.clone()).await {
             Ok(bytes) => {
                 let media_type = picture.sent_media_type.clone();
-                let bytes = PictureBytes { blob: picture.sent.clone(), media_type, bytes: bytes.into() };
+                let bytes = PictureBytes {
+                    blob: picture.sent.clone(),
+                    media_type,
+                    bytes: bytes.into(),
+                };
                 found.insert(picture.sent.0.clone(), bytes);
             }
-            Err(error) => tracing::warn!(%error, picture = %picture.sent, "a picture of the conversation is gone"),
+            Err(error) => {
+                tracing::warn!(%error, picture = %picture.sent, "a picture of the conversation is gone")
+            }
         }
     }
     found

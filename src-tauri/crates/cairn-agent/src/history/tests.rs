@@ -41,12 +41,22 @@ fn call(id: &str, arguments: &str, answer: Option<&str>) -> ItemBody {
 }
 
 fn build(bodies: Vec<(Option<u32>, ItemBody)>) -> Vec<Message> {
-    let items: Vec<_> = bodies.into_iter().enumerate().map(|(n, (step, body))| item(n, step, body)).collect();
+    let items: Vec<_> = bodies
+        .into_iter()
+        .enumerate()
+        .map(|(n, (step, body))| item(n, step, body))
+        .collect();
     messages(&items, &HashMap::new())
 }
 
 fn user(text: &str) -> (Option<u32>, ItemBody) {
-    (None, ItemBody::User { text: text.to_owned(), attachments: Vec::new() })
+    (
+        None,
+        ItemBody::User {
+            text: text.to_owned(),
+            attachments: Vec::new(),
+        },
+    )
 }
 
 /// What every strict provider demands of a conversation.
@@ -71,7 +81,13 @@ fn check(messages: &[Message]) -> Result<(), String> {
             Some(next) if next.role == Role::Tool => next
                 .parts
                 .iter()
-                .filter_map(|part| if let Part::Result { id, .. } = part { Some(id.clone()) } else { None })
+                .filter_map(|part| {
+                    if let Part::Result { id, .. } = part {
+                        Some(id.clone())
+                    } else {
+                        None
+                    }
+                })
                 .collect(),
             _ => Vec::new(),
         };
@@ -79,7 +95,11 @@ fn check(messages: &[Message]) -> Result<(), String> {
         if message.role == Role::Assistant && asked != answered {
             return Err(format!("{asked:?} answered by {answered:?}"));
         }
-        if message.role == Role::Tool && at.checked_sub(1).is_none_or(|b| messages[b].role != Role::Assistant) {
+        if message.role == Role::Tool
+            && at
+                .checked_sub(1)
+                .is_none_or(|b| messages[b].role != Role::Assistant)
+        {
             return Err("results without calls".to_owned());
         }
     }
@@ -90,29 +110,49 @@ fn check(messages: &[Message]) -> Result<(), String> {
 fn t11_open_calls_get_an_interrupted_result_each() {
     let messages = build(vec![
         user("look"),
-        (Some(1), ItemBody::Assistant { text: "I look.".to_owned() }),
+        (
+            Some(1),
+            ItemBody::Assistant {
+                text: "I look.".to_owned(),
+            },
+        ),
         (Some(1), call("a", "{}", Some("one"))),
         (Some(1), call("b", "{}", None)),
         (Some(1), call("c", "{\"pa", None)),
         user("go on"),
     ]);
     check(&messages).unwrap();
-    let Part::Result { text, ok, .. } = &messages[2].parts[2] else { panic!("{messages:?}") };
+    let Part::Result { text, ok, .. } = &messages[2].parts[2] else {
+        panic!("{messages:?}")
+    };
     assert!(text.starts_with("Interrupted") && !ok);
     assert_eq!(messages.len(), 4);
 }
 
 #[test]
 fn two_steps_without_words_stay_two_messages() {
-    let messages = build(vec![user("x"), (Some(1), call("a", "{}", Some("1"))), (Some(2), call("a", "{}", Some("2")))]);
+    let messages = build(vec![
+        user("x"),
+        (Some(1), call("a", "{}", Some("1"))),
+        (Some(2), call("a", "{}", Some("2"))),
+    ]);
     check(&messages).unwrap();
-    assert_eq!(messages.iter().filter(|message| message.role == Role::Assistant).count(), 2);
+    assert_eq!(
+        messages
+            .iter()
+            .filter(|message| message.role == Role::Assistant)
+            .count(),
+        2
+    );
 }
 
 #[test]
 fn words_of_a_failed_try_are_not_sent_again() {
     let mut items = vec![item(0, None, user("x").1)];
-    items.push(Item { state: ItemState::Failed, ..item(1, Some(1), ItemBody::Assistant { text: "half".into() }) });
+    items.push(Item {
+        state: ItemState::Failed,
+        ..item(1, Some(1), ItemBody::Assistant { text: "half".into() })
+    });
     items.push(item(2, Some(1), ItemBody::Assistant { text: "whole".into() }));
     let text = format!("{:?}", messages(&items, &HashMap::new()));
     assert!(text.contains("whole") && !text.contains("half"), "{text}");
@@ -127,8 +167,18 @@ fn notices_for_the_model_are_told_and_others_are_not() {
             text: format!("about {code}"),
         })
     };
-    let text = format!("{:?}", build(vec![user("x"), (None, notice("told_plan")), (None, notice("history_repaired"))]));
-    assert!(text.contains("about told_plan") && !text.contains("about history_repaired"), "{text}");
+    let text = format!(
+        "{:?}",
+        build(vec![
+            user("x"),
+            (None, notice("told_plan")),
+            (None, notice("history_repaired"))
+        ])
+    );
+    assert!(
+        text.contains("about told_plan") && !text.contains("about history_repaired"),
+        "{text}"
+    );
 }
 
 proptest! {

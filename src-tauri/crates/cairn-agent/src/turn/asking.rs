@@ -1,8 +1,8 @@
 //! The model's side of the turn: one reply, its failures, its retries.
 
 use cairn_protocol::{
-    Activity, ApiError, Delta, ErrorCode, EventBody, ItemBody, ItemId, ItemState, NoticeLevel, ToolItem, TurnOutcome,
-    Usage,
+    Activity, ApiError, Delta, ErrorCode, EventBody, ItemBody, ItemId, ItemState, NoticeLevel, ToolItem,
+    TurnOutcome, Usage,
 };
 
 use super::{Phase, TurnMachine};
@@ -44,7 +44,10 @@ impl TurnMachine {
         self.steps += 1;
         let steps = self.log.last_turn().map_or(0, |turn| turn.summary.steps) + 1;
         self.update_turn(|turn| turn.summary.steps = steps);
-        self.send_request(Reply { attempt: 1, ..Reply::default() });
+        self.send_request(Reply {
+            attempt: 1,
+            ..Reply::default()
+        });
     }
 
     fn send_request(&mut self, mut reply: Reply) {
@@ -80,7 +83,10 @@ impl TurnMachine {
         };
         match event {
             ModelEvent::Loading => {
-                let model = self.model.as_ref().map_or_else(String::new, |info| info.name.clone());
+                let model = self
+                    .model
+                    .as_ref()
+                    .map_or_else(String::new, |info| info.name.clone());
                 let since = match self.activity {
                     Activity::WaitingForModel { since } | Activity::LoadingModel { since, .. } => since,
                     _ => self.now,
@@ -98,7 +104,13 @@ impl TurnMachine {
                 let kind = |text| ItemBody::Thinking { text };
                 reply.thinking = self.grow(reply.thinking.take(), piece, kind, &mut thought);
             }
-            ModelEvent::Call { id, name, arguments, from_text, cut } => {
+            ModelEvent::Call {
+                id,
+                name,
+                arguments,
+                from_text,
+                cut,
+            } => {
                 self.close_part(reply.thinking.take(), ItemState::Done);
                 let call = self.unique_call(&id);
                 let item = self.call_item(call, name, arguments, from_text);
@@ -129,7 +141,9 @@ impl TurnMachine {
         if piece.is_empty() {
             return item;
         }
-        self.set_activity(Activity::Writing { tokens_per_second: None });
+        self.set_activity(Activity::Writing {
+            tokens_per_second: None,
+        });
         *said |= !piece.trim().is_empty();
         let id = match item {
             Some(id) => id,
@@ -145,9 +159,19 @@ impl TurnMachine {
             Some(ItemBody::Assistant { text } | ItemBody::Thinking { text }) => text.len() as u64,
             _ => 0,
         };
-        let delta = Delta::Text { offset, text: piece.clone() };
-        self.log.apply(EventBody::ItemDelta { item: id.clone(), delta });
-        self.effects.push(Effect::Grow { item: id.clone(), offset, text: piece });
+        let delta = Delta::Text {
+            offset,
+            text: piece.clone(),
+        };
+        self.log.apply(EventBody::ItemDelta {
+            item: id.clone(),
+            delta,
+        });
+        self.effects.push(Effect::Grow {
+            item: id.clone(),
+            offset,
+            text: piece,
+        });
         Some(id)
     }
 
@@ -195,7 +219,9 @@ impl TurnMachine {
     }
 
     fn close_part(&mut self, item: Option<ItemId>, state: ItemState) {
-        let Some(mut item) = item.and_then(|id| self.log.item(&id).cloned()) else { return };
+        let Some(mut item) = item.and_then(|id| self.log.item(&id).cloned()) else {
+            return;
+        };
         item.state = state;
         self.record(EventBody::ItemCompleted { item });
     }
@@ -205,8 +231,16 @@ impl TurnMachine {
         self.close_part(reply.thinking.clone(), state);
         self.close_part(reply.text.clone(), state);
         for id in &reply.calls {
-            if self.log.item(id).is_some_and(|item| crate::log::is_open(item.state)) {
-                self.end_item(id, state, "It was cut off before it was written to its end and did not run.");
+            if self
+                .log
+                .item(id)
+                .is_some_and(|item| crate::log::is_open(item.state))
+            {
+                self.end_item(
+                    id,
+                    state,
+                    "It was cut off before it was written to its end and did not run.",
+                );
             }
         }
         self.count_usage(reply);
@@ -219,7 +253,12 @@ impl TurnMachine {
         }
         self.update_turn(|turn| add(&mut turn.usage, usage));
         self.change_session(|session| add(&mut session.usage, usage));
-        self.meter.reported(self.log.items(), reply.sent_items, usage.input_tokens, usage.output_tokens);
+        self.meter.reported(
+            self.log.items(),
+            reply.sent_items,
+            usage.input_tokens,
+            usage.output_tokens,
+        );
     }
 
     fn conclude(&mut self, reply: Reply, reason: FinishReason) {
@@ -237,7 +276,11 @@ impl TurnMachine {
         }
         if !reply.said_anything && reply.empty < EMPTY_AGAIN {
             let empty = reply.empty + 1;
-            return self.send_request(Reply { attempt: 1, empty, ..Reply::default() });
+            return self.send_request(Reply {
+                attempt: 1,
+                empty,
+                ..Reply::default()
+            });
         }
         if !reply.said_anything {
             let text = format!("The model answered nothing, {} times in a row.", EMPTY_AGAIN + 1);
@@ -258,13 +301,19 @@ impl TurnMachine {
     /// A call that was not written to its end never runs, whatever can be read of it. Cases E14, E15.
     fn refuse_cut(&mut self, id: &ItemId) {
         let text = "This call was cut off by the limit for one reply and did not run. Write it again in smaller parts.";
-        if self.log.item(id).is_some_and(|item| crate::log::is_open(item.state)) {
+        if self
+            .log
+            .item(id)
+            .is_some_and(|item| crate::log::is_open(item.state))
+        {
             self.end_item(id, ItemState::Failed, text);
         }
     }
 
     pub(super) fn model_failed(&mut self, error: ModelError) {
-        let Phase::Asking(mut reply) = std::mem::replace(&mut self.phase, Phase::Idle) else { return };
+        let Phase::Asking(mut reply) = std::mem::replace(&mut self.phase, Phase::Idle) else {
+            return;
+        };
         self.effects.push(Effect::DropModel);
         let Some(wait) = retry::delay(&error, reply.attempt, self.chance) else {
             self.close_reply(&reply, ItemState::Failed);
@@ -273,9 +322,17 @@ impl TurnMachine {
         self.close_reply(&reply, ItemState::Failed);
         let at = self.now + wait.as_millis() as i64;
         let attempt = reply.attempt;
-        reply = Reply { attempt: attempt + 1, empty: reply.empty, ..Reply::default() };
+        reply = Reply {
+            attempt: attempt + 1,
+            empty: reply.empty,
+            ..Reply::default()
+        };
         self.phase = Phase::RetryWait(reply);
-        self.set_activity(Activity::Retrying { attempt, at, reason: error.error.message });
+        self.set_activity(Activity::Retrying {
+            attempt,
+            at,
+            reason: error.error.message,
+        });
         self.effects.push(Effect::WakeAt(at));
     }
 

@@ -51,15 +51,30 @@ impl TurnMachine {
     fn call_of(&self, id: &ItemId) -> Option<Call> {
         let item = self.log.item(id)?;
         let tool = tool_of(item)?;
-        let class = self.tools.iter().find(|known| known.name == tool.name).map_or(ToolClass::Own, |known| known.class);
-        let stage = if crate::log::is_open(item.state) { Stage::Pending } else { Stage::Over };
-        Some(Call { id: tool.call.clone(), item: id.clone(), class, stage })
+        let class = self
+            .tools
+            .iter()
+            .find(|known| known.name == tool.name)
+            .map_or(ToolClass::Own, |known| known.class);
+        let stage = if crate::log::is_open(item.state) {
+            Stage::Pending
+        } else {
+            Stage::Over
+        };
+        Some(Call {
+            id: tool.call.clone(),
+            item: id.clone(),
+            class,
+            stage,
+        })
     }
 
     /// Starts what may start; asks the model again when all is over.
     pub(super) fn schedule(&mut self) {
         loop {
-            let Phase::Calling { calls, budget } = &mut self.phase else { return };
+            let Phase::Calling { calls, budget } = &mut self.phase else {
+                return;
+            };
             if calls.iter().all(|call| call.stage == Stage::Over) {
                 self.phase = Phase::Idle;
                 self.show_meter();
@@ -77,7 +92,9 @@ impl TurnMachine {
     }
 
     fn prepare(&mut self, call: CallId, item: &ItemId, budget: usize) {
-        let Some(tool) = self.log.item(item).and_then(tool_of) else { return };
+        let Some(tool) = self.log.item(item).and_then(tool_of) else {
+            return;
+        };
         let (name, arguments) = (tool.name.clone(), tool.arguments.clone());
         if !self.tools.iter().any(|known| known.name == name) {
             let names: Vec<_> = self.tools.iter().map(|known| known.name.as_str()).collect();
@@ -87,14 +104,30 @@ impl TurnMachine {
         if let Some(text) = self.repeats.refusal(&name, &arguments) {
             return self.refuse(&call, ItemState::Failed, &text, None);
         }
-        self.effects.push(Effect::Prepare { call, name, arguments, budget });
+        self.effects.push(Effect::Prepare {
+            call,
+            name,
+            arguments,
+            budget,
+        });
     }
 
     fn tell_what_is_going_on(&mut self) {
-        let Phase::Calling { calls, .. } = &self.phase else { return };
-        let waits = calls.iter().any(|call| matches!(call.stage, Stage::Waiting { .. } | Stage::Asking { .. }));
-        let runs = calls.iter().find(|call| call.stage == Stage::Running).map(|call| call.id.clone());
-        self.set_state(if waits { SessionState::Waiting } else { SessionState::Running });
+        let Phase::Calling { calls, .. } = &self.phase else {
+            return;
+        };
+        let waits = calls
+            .iter()
+            .any(|call| matches!(call.stage, Stage::Waiting { .. } | Stage::Asking { .. }));
+        let runs = calls
+            .iter()
+            .find(|call| call.stage == Stage::Running)
+            .map(|call| call.id.clone());
+        self.set_state(if waits {
+            SessionState::Waiting
+        } else {
+            SessionState::Running
+        });
         match (waits, runs) {
             (true, _) => self.set_activity(Activity::WaitingForYou),
             (false, Some(call)) => self.set_activity(Activity::RunningTool { call }),
@@ -111,9 +144,10 @@ impl TurnMachine {
 
     pub(super) fn stage_of(&self, id: &CallId) -> Option<(ItemId, Stage)> {
         match &self.phase {
-            Phase::Calling { calls, .. } => {
-                calls.iter().find(|call| call.id == *id).map(|call| (call.item.clone(), call.stage.clone()))
-            }
+            Phase::Calling { calls, .. } => calls
+                .iter()
+                .find(|call| call.id == *id)
+                .map(|call| (call.item.clone(), call.stage.clone())),
             _ => None,
         }
     }
@@ -136,7 +170,9 @@ impl TurnMachine {
             tool.blocks.clone_from(&facts.blocks);
         });
         match stage {
-            Stage::Rechecking { digest } if digest == facts.digest => self.allowed(id, &item, facts, Decided::Person),
+            Stage::Rechecking { digest } if digest == facts.digest => {
+                self.allowed(id, &item, facts, Decided::Person)
+            }
             Stage::Preparing | Stage::Rechecking { .. } => self.judge(id, &item, facts),
             _ => self.effects.push(Effect::Forget { call: id.clone() }),
         }
@@ -162,24 +198,36 @@ impl TurnMachine {
         let now = self.now;
         let runs_command = self.call_mut(id).is_some_and(|call| call.class == ToolClass::Run);
         // An edit is synced by its before-image; a command has none, so its start is.
-        let durability = if runs_command { Durability::Synced } else { Durability::Committed };
+        let durability = if runs_command {
+            Durability::Synced
+        } else {
+            Durability::Committed
+        };
         self.change_tool_with(item, durability, |state, tool| {
             *state = ItemState::Running;
             tool.decided = Some(by);
             tool.started_at = Some(now);
-            tool.limit_ms = facts.limit.map(|limit| u32::try_from(limit.as_millis()).unwrap_or(u32::MAX));
+            tool.limit_ms = facts
+                .limit
+                .map(|limit| u32::try_from(limit.as_millis()).unwrap_or(u32::MAX));
         });
         self.set_stage(id, Stage::Running);
-        self.effects.push(Effect::Execute { call: id.clone(), limit: facts.limit });
+        self.effects.push(Effect::Execute {
+            call: id.clone(),
+            limit: facts.limit,
+        });
     }
 
     pub(super) fn unprepared(&mut self, id: &CallId, message: String) {
-        let Some((item, stage)) = self.stage_of(id) else { return };
+        let Some((item, stage)) = self.stage_of(id) else {
+            return;
+        };
         if !matches!(stage, Stage::Preparing | Stage::Rechecking { .. }) {
             return;
         }
         if let Some(tool) = self.log.item(&item).and_then(tool_of).cloned() {
-            self.repeats.answered(ToolClass::Own, &tool.name, &tool.arguments, &message);
+            self.repeats
+                .answered(ToolClass::Own, &tool.name, &tool.arguments, &message);
         }
         self.refuse(id, ItemState::Failed, &message, None);
         self.schedule();
@@ -187,7 +235,9 @@ impl TurnMachine {
 
     /// Ends a call that does not run.
     pub(super) fn refuse(&mut self, id: &CallId, state: ItemState, text: &str, by: Option<Decided>) {
-        let Some((item, _)) = self.stage_of(id) else { return };
+        let Some((item, _)) = self.stage_of(id) else {
+            return;
+        };
         self.change_tool(&item, |_, tool| tool.decided = by.or(tool.decided.take()));
         self.end_item(&item, state, text);
         self.set_stage(id, Stage::Over);
@@ -195,7 +245,9 @@ impl TurnMachine {
 
     /// Ends a tool item that did not run (or was cut), with what the model is told.
     pub(super) fn end_item(&mut self, id: &ItemId, state: ItemState, text: &str) {
-        let Some(mut item) = self.log.item(id).cloned() else { return };
+        let Some(mut item) = self.log.item(id).cloned() else {
+            return;
+        };
         item.state = state;
         if let ItemBody::Tool(tool) = &mut item.body {
             tool.ended_at = Some(self.now);
@@ -220,14 +272,23 @@ impl TurnMachine {
     pub(super) fn finished(&mut self, id: &CallId, outcome: ToolOutcome) {
         if let Phase::Ending { running, .. } = &mut self.phase {
             running.retain(|call| call != id);
-            let item = self.log.items().iter().rev().find(|item| tool_of(item).is_some_and(|tool| tool.call == *id));
+            let item = self
+                .log
+                .items()
+                .iter()
+                .rev()
+                .find(|item| tool_of(item).is_some_and(|tool| tool.call == *id));
             if let Some(item) = item.map(|item| item.id.clone()) {
                 self.complete(&item, outcome, &mut SharedBudget::new(None));
             }
             return self.end_if_quiet();
         }
-        let Some((item, Stage::Running)) = self.stage_of(id) else { return };
-        let Phase::Calling { budget, .. } = &mut self.phase else { return };
+        let Some((item, Stage::Running)) = self.stage_of(id) else {
+            return;
+        };
+        let Phase::Calling { budget, .. } = &mut self.phase else {
+            return;
+        };
         let mut budget_now = budget.clone();
         self.complete(&item, outcome, &mut budget_now);
         if let Phase::Calling { budget, .. } = &mut self.phase {
@@ -238,11 +299,23 @@ impl TurnMachine {
     }
 
     fn complete(&mut self, id: &ItemId, outcome: ToolOutcome, budget: &mut SharedBudget) {
-        let Some(mut item) = self.log.item(id).cloned() else { return };
-        let ItemBody::Tool(tool) = &mut item.body else { return };
-        let (content, _) = budget.take(&outcome.content, outcome.output.as_ref().map(cairn_protocol::OutputId::as_str));
-        let class = self.tools.iter().find(|known| known.name == tool.name).map_or(ToolClass::Own, |known| known.class);
-        self.repeats.answered(class, &tool.name, &tool.arguments, &outcome.content);
+        let Some(mut item) = self.log.item(id).cloned() else {
+            return;
+        };
+        let ItemBody::Tool(tool) = &mut item.body else {
+            return;
+        };
+        let (content, _) = budget.take(
+            &outcome.content,
+            outcome.output.as_ref().map(cairn_protocol::OutputId::as_str),
+        );
+        let class = self
+            .tools
+            .iter()
+            .find(|known| known.name == tool.name)
+            .map_or(ToolClass::Own, |known| known.class);
+        self.repeats
+            .answered(class, &tool.name, &tool.arguments, &outcome.content);
         item.state = match (outcome.ok, outcome.timed_out, outcome.stopped) {
             (_, true, _) => ItemState::TimedOut,
             (_, _, true) => ItemState::Stopped,
@@ -317,7 +390,15 @@ impl TurnMachine {
                 _ => {
                     let denied = outcome == TurnOutcome::Denied;
                     self.effects.push(Effect::Forget { call: call.id });
-                    self.end_item(&call.item, if denied { ItemState::Skipped } else { ItemState::Stopped }, text);
+                    self.end_item(
+                        &call.item,
+                        if denied {
+                            ItemState::Skipped
+                        } else {
+                            ItemState::Stopped
+                        },
+                        text,
+                    );
                 }
             }
         }
@@ -330,7 +411,9 @@ impl TurnMachine {
     }
 
     fn end_if_quiet(&mut self) {
-        let Phase::Ending { running, outcome } = &self.phase else { return };
+        let Phase::Ending { running, outcome } = &self.phase else {
+            return;
+        };
         if running.is_empty() {
             let outcome = outcome.clone();
             self.finish(outcome);
@@ -347,7 +430,9 @@ impl TurnMachine {
         durability: Durability,
         change: impl FnOnce(&mut ItemState, &mut ToolItem),
     ) {
-        let Some(mut item) = self.log.item(id).cloned() else { return };
+        let Some(mut item) = self.log.item(id).cloned() else {
+            return;
+        };
         let before = item.clone();
         if let ItemBody::Tool(tool) = &mut item.body {
             change(&mut item.state, tool);

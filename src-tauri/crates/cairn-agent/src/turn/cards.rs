@@ -2,9 +2,9 @@
 
 use cairn_policy::{Asked, Edits, Granted, Presence, Rule, RuleOrigin, Show, show, shown_text};
 use cairn_protocol::{
-    ApiError, Approval, ApprovalAnswer, ApprovalId, ApprovalResolution, ApprovalRow, ApprovalSubject, Ask, CallId,
-    Decided, ErrorCode, EventBody, ItemBody, ItemId, ItemState, Question, QuestionAnswer, QuestionId, RowLabel,
-    RuleScope, ShownKind, TurnOutcome,
+    ApiError, Approval, ApprovalAnswer, ApprovalId, ApprovalResolution, ApprovalRow, ApprovalSubject, Ask,
+    CallId, Decided, ErrorCode, EventBody, ItemBody, ItemId, ItemState, Question, QuestionAnswer, QuestionId,
+    RowLabel, RuleScope, ShownKind, TurnOutcome,
 };
 
 use super::calls::Stage;
@@ -16,7 +16,13 @@ impl TurnMachine {
     pub(super) fn ask_person(&mut self, id: &CallId, item: &ItemId, facts: &PreparedFacts, asked: Asked) {
         let approval = self.card(id, item, facts, asked);
         self.change_tool(item, |state, _| *state = ItemState::Waiting);
-        self.set_stage(id, Stage::Waiting { approval: approval.id.clone(), digest: facts.digest.clone() });
+        self.set_stage(
+            id,
+            Stage::Waiting {
+                approval: approval.id.clone(),
+                digest: facts.digest.clone(),
+            },
+        );
         self.record(EventBody::ApprovalRequested { approval });
     }
 
@@ -64,8 +70,15 @@ impl TurnMachine {
         let project = project_name(&self.log.session.project_path);
         match subject {
             ApprovalSubject::Command { workdir, .. } => {
-                let place = if workdir.is_empty() || workdir == "." { project } else { format!("{project}/{workdir}") };
-                let mut rows = vec![row(RowLabel::In, &place), row(RowLabel::Writes, "anything you can: not sandboxed")];
+                let place = if workdir.is_empty() || workdir == "." {
+                    project
+                } else {
+                    format!("{project}/{workdir}")
+                };
+                let mut rows = vec![
+                    row(RowLabel::In, &place),
+                    row(RowLabel::Writes, "anything you can: not sandboxed"),
+                ];
                 rows.push(row(RowLabel::Network, "not restricted"));
                 if let Some(limit) = facts.limit {
                     rows.push(row(RowLabel::TimeLimit, &format!("{} s", limit.as_secs())));
@@ -74,7 +87,10 @@ impl TurnMachine {
             }
             ApprovalSubject::Edit { diffs } => {
                 let paths: Vec<_> = diffs.iter().map(|diff| diff.path.as_str()).collect();
-                vec![row(RowLabel::In, &project), row(RowLabel::Writes, &paths.join(", "))]
+                vec![
+                    row(RowLabel::In, &project),
+                    row(RowLabel::Writes, &paths.join(", ")),
+                ]
             }
             ApprovalSubject::Read { .. } => vec![row(RowLabel::Reads, &facts.target)],
             ApprovalSubject::Other { .. } => Vec::new(),
@@ -82,9 +98,24 @@ impl TurnMachine {
     }
 
     /// Whether an answer may be given: the card waits, is the one that was shown, and offers what was answered.
-    pub fn check_answer(&self, approval: &ApprovalId, digest: &str, answer: &ApprovalAnswer) -> Result<(), ApiError> {
-        let stale = || ApiError::new(ErrorCode::Stale, "That card is no longer waiting; look at what replaced it.");
-        let card = self.log.approvals.iter().find(|card| card.id == *approval).ok_or_else(stale)?;
+    pub fn check_answer(
+        &self,
+        approval: &ApprovalId,
+        digest: &str,
+        answer: &ApprovalAnswer,
+    ) -> Result<(), ApiError> {
+        let stale = || {
+            ApiError::new(
+                ErrorCode::Stale,
+                "That card is no longer waiting; look at what replaced it.",
+            )
+        };
+        let card = self
+            .log
+            .approvals
+            .iter()
+            .find(|card| card.id == *approval)
+            .ok_or_else(stale)?;
         let waits = matches!(self.stage_of(&card.call), Some((_, Stage::Waiting { approval: waiting, .. })) if waiting == *approval);
         if !waits || card.digest != digest {
             return Err(stale());
@@ -92,18 +123,33 @@ impl TurnMachine {
         let bad = |text: &str| Err(ApiError::new(ErrorCode::BadRequest, text));
         match answer {
             ApprovalAnswer::AllowAlways { rules, .. }
-                if rules.is_empty() || !rules.iter().all(|rule| card.offers.iter().any(|offer| offer.rule == *rule)) =>
+                if rules.is_empty()
+                    || !rules
+                        .iter()
+                        .all(|rule| card.offers.iter().any(|offer| offer.rule == *rule)) =>
             {
                 bad("Only rules that the card offers can be saved.")
             }
-            ApprovalAnswer::AcceptEdits if !card.offers_accept_edits => bad("This card does not offer to accept edits."),
+            ApprovalAnswer::AcceptEdits if !card.offers_accept_edits => {
+                bad("This card does not offer to accept edits.")
+            }
             _ => Ok(()),
         }
     }
 
     pub(super) fn answer_approval(&mut self, approval: &ApprovalId, answer: ApprovalAnswer) {
-        let Some(card) = self.log.approvals.iter().find(|card| card.id == *approval).cloned() else { return };
-        let Some((item, Stage::Waiting { digest, .. })) = self.stage_of(&card.call) else { return };
+        let Some(card) = self
+            .log
+            .approvals
+            .iter()
+            .find(|card| card.id == *approval)
+            .cloned()
+        else {
+            return;
+        };
+        let Some((item, Stage::Waiting { digest, .. })) = self.stage_of(&card.call) else {
+            return;
+        };
         match answer {
             ApprovalAnswer::AllowOnce => self.recheck(&card, &item, digest),
             ApprovalAnswer::AllowAlways { rules, scope } => {
@@ -119,8 +165,11 @@ impl TurnMachine {
             }
             ApprovalAnswer::Skip => {
                 self.resolve_card(card.id, ApprovalResolution::Skipped);
-                let text = "The user skipped this call: it did not run and nothing changed. Go on without it.";
-                self.effects.push(Effect::Forget { call: card.call.clone() });
+                let text =
+                    "The user skipped this call: it did not run and nothing changed. Go on without it.";
+                self.effects.push(Effect::Forget {
+                    call: card.call.clone(),
+                });
                 self.refuse(&card.call, ItemState::Skipped, text, Some(Decided::Person));
                 self.schedule();
             }
@@ -133,7 +182,12 @@ impl TurnMachine {
         for text in rules {
             match text.parse::<Rule>() {
                 Ok(rule) => {
-                    self.policy.rules.allow.push(Granted { rule, scope, origin: RuleOrigin::Card, at: self.now });
+                    self.policy.rules.allow.push(Granted {
+                        rule,
+                        scope,
+                        origin: RuleOrigin::Card,
+                        at: self.now,
+                    });
                 }
                 Err(error) => tracing::error!(%error, "a card offered what is no rule"),
             }
@@ -142,22 +196,38 @@ impl TurnMachine {
 
     /// What the person allowed is prepared again: it runs only when it is still exactly what was shown. SPEC P10.
     fn recheck(&mut self, card: &Approval, item: &ItemId, digest: String) {
-        self.resolve_card(card.id.clone(), ApprovalResolution::Allowed { by: Decided::Person });
+        self.resolve_card(
+            card.id.clone(),
+            ApprovalResolution::Allowed { by: Decided::Person },
+        );
         self.change_tool(item, |state, _| *state = ItemState::Queued);
         self.set_stage(&card.call, Stage::Rechecking { digest });
         let budget = crate::budget::one_result(self.model().and_then(|info| info.window));
-        let Some(tool) = self.log.item(item).and_then(super::calls::tool_of) else { return };
+        let Some(tool) = self.log.item(item).and_then(super::calls::tool_of) else {
+            return;
+        };
         let (name, arguments) = (tool.name.clone(), tool.arguments.clone());
-        self.effects.push(Effect::Prepare { call: card.call.clone(), name, arguments, budget });
+        self.effects.push(Effect::Prepare {
+            call: card.call.clone(),
+            name,
+            arguments,
+            budget,
+        });
     }
 
     fn deny(&mut self, card: Approval, note: Option<String>) {
-        let note = note.map(|note| note.trim().to_owned()).filter(|note| !note.is_empty());
+        let note = note
+            .map(|note| note.trim().to_owned())
+            .filter(|note| !note.is_empty());
         self.resolve_card(card.id, ApprovalResolution::Denied { note: note.clone() });
-        self.effects.push(Effect::Forget { call: card.call.clone() });
+        self.effects.push(Effect::Forget {
+            call: card.call.clone(),
+        });
         match note {
             Some(note) => {
-                let text = format!("The user denied this call: it did not run and nothing changed. The user says: {note}");
+                let text = format!(
+                    "The user denied this call: it did not run and nothing changed. The user says: {note}"
+                );
                 self.refuse(&card.call, ItemState::Denied, &text, Some(Decided::Person));
                 self.schedule();
             }
@@ -180,7 +250,11 @@ impl TurnMachine {
             return self.end_own(id, item, ToolOutcome::ok(text));
         }
         let step = self.log.item(item).and_then(|item| item.step);
-        let question_item = self.new_item(ItemState::Waiting, step, ItemBody::Assistant { text: String::new() });
+        let question_item = self.new_item(
+            ItemState::Waiting,
+            step,
+            ItemBody::Assistant { text: String::new() },
+        );
         let question = Question {
             id: QuestionId(self.fresh("q")),
             turn: self.turn_id(),
@@ -194,26 +268,59 @@ impl TurnMachine {
             *state = ItemState::Waiting;
             tool.decided = Some(Decided::Free);
         });
-        self.set_stage(id, Stage::Asking { question: question.id.clone() });
+        self.set_stage(
+            id,
+            Stage::Asking {
+                question: question.id.clone(),
+            },
+        );
         let body = ItemBody::Question(question.clone());
-        self.record(EventBody::ItemStarted { item: cairn_protocol::Item { body, ..question_item } });
+        self.record(EventBody::ItemStarted {
+            item: cairn_protocol::Item {
+                body,
+                ..question_item
+            },
+        });
         self.record(EventBody::QuestionAsked { question });
     }
 
     /// Whether these answers fit the question that waits.
     pub fn check_answers(&self, question: &QuestionId, answers: &[QuestionAnswer]) -> Result<(), ApiError> {
         let stale = || ApiError::new(ErrorCode::Stale, "That question is no longer waiting.");
-        let waiting = self.log.question.as_ref().filter(|waiting| waiting.id == *question).ok_or_else(stale)?;
+        let waiting = self
+            .log
+            .question
+            .as_ref()
+            .filter(|waiting| waiting.id == *question)
+            .ok_or_else(stale)?;
         let fits = answers.len() == waiting.asks.len()
-            && waiting.asks.iter().zip(answers).all(|(ask, answer)| fits(ask, answer));
-        if fits { Ok(()) } else { Err(ApiError::new(ErrorCode::BadRequest, "Those answers do not fit the questions.")) }
+            && waiting
+                .asks
+                .iter()
+                .zip(answers)
+                .all(|(ask, answer)| fits(ask, answer));
+        if fits {
+            Ok(())
+        } else {
+            Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "Those answers do not fit the questions.",
+            ))
+        }
     }
 
     pub(super) fn answer_question(&mut self, id: &QuestionId, answers: Vec<QuestionAnswer>) {
-        let Some(question) = self.log.question.clone().filter(|waiting| waiting.id == *id) else { return };
-        let Some((item, Stage::Asking { .. })) = self.stage_of(&question.call) else { return };
+        let Some(question) = self.log.question.clone().filter(|waiting| waiting.id == *id) else {
+            return;
+        };
+        let Some((item, Stage::Asking { .. })) = self.stage_of(&question.call) else {
+            return;
+        };
         let text = answer_text(&question.asks, &answers);
-        self.record(EventBody::QuestionResolved { question: question.id.clone(), answers: Some(answers) });
+        self.record(EventBody::QuestionResolved {
+            question: question.id.clone(),
+            answers: Some(answers),
+        });
         if let Some(mut shown) = self.log.item(&question.item).cloned() {
             shown.state = ItemState::Done;
             self.record(EventBody::ItemCompleted { item: shown });
@@ -224,7 +331,9 @@ impl TurnMachine {
     fn end_own(&mut self, id: &CallId, item: &ItemId, outcome: ToolOutcome) {
         self.effects.push(Effect::Forget { call: id.clone() });
         if self.log.item(item).is_none() {
-            return self.finish(TurnOutcome::Failed { error: internal("A question lost its call.") });
+            return self.finish(TurnOutcome::Failed {
+                error: internal("A question lost its call."),
+            });
         }
         self.set_stage(id, Stage::Running);
         self.finished(id, outcome);
@@ -236,7 +345,9 @@ fn fits(ask: &Ask, answer: &QuestionAnswer) -> bool {
         QuestionAnswer::Picked { options } => {
             !options.is_empty()
                 && (ask.multiple || options.len() == 1)
-                && options.iter().all(|&option| (option as usize) < ask.options.len())
+                && options
+                    .iter()
+                    .all(|&option| (option as usize) < ask.options.len())
         }
         QuestionAnswer::Own { text } => !text.trim().is_empty(),
         QuestionAnswer::YouDecide => true,
@@ -264,7 +375,10 @@ fn answer_text(asks: &[Ask], answers: &[QuestionAnswer]) -> String {
 }
 
 fn row(label: RowLabel, text: &str) -> ApprovalRow {
-    ApprovalRow { label, shown: show(text, Show::Name) }
+    ApprovalRow {
+        label,
+        shown: show(text, Show::Name),
+    }
 }
 
 /// Titles in the words of SPEC U13.
@@ -283,5 +397,8 @@ fn title(subject: &ApprovalSubject, target: &str) -> String {
 }
 
 fn project_name(path: &str) -> String {
-    path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path).to_owned()
+    path.rsplit('/')
+        .find(|part| !part.is_empty())
+        .unwrap_or(path)
+        .to_owned()
 }

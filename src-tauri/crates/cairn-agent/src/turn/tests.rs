@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use cairn_policy::{Approve, Care, Effect as Would, Place, Places, Presence, RuleSet, Sandbox};
 use cairn_protocol::{
-    ApprovalAnswer, ApprovalSubject, Ask, AskOption, ChangeKind, FileChange, QuestionAnswer, Session, TodoItem,
-    TodoState, ToolItem,
+    ApprovalAnswer, ApprovalSubject, Ask, AskOption, ChangeKind, FileChange, QuestionAnswer, Session,
+    TodoItem, TodoState, ToolItem,
 };
 
 use super::*;
@@ -41,7 +41,11 @@ fn session() -> Session {
 
 fn policy(presence: Presence) -> Policy {
     Policy {
-        places: Places { root: PathBuf::from("/w/tidewater"), home: None, own: Vec::new() },
+        places: Places {
+            root: PathBuf::from("/w/tidewater"),
+            home: None,
+            own: Vec::new(),
+        },
         mode: Mode::Manual,
         rules: RuleSet::default(),
         edits: Edits::AsMode,
@@ -58,7 +62,10 @@ fn tools() -> Vec<ToolFacts> {
         ("shell", ToolClass::Run),
         ("ask_user", ToolClass::Own),
     ]
-    .map(|(name, class)| ToolFacts { name: name.to_owned(), class })
+    .map(|(name, class)| ToolFacts {
+        name: name.to_owned(),
+        class,
+    })
     .into()
 }
 
@@ -69,18 +76,37 @@ impl Bench {
 
     fn with(log: SessionLog, presence: Presence, limits: Limits) -> Self {
         let machine = TurnMachine::new(log, policy(presence), limits, tools());
-        Self { machine, now: 1_000, fresh: 0 }
+        Self {
+            machine,
+            now: 1_000,
+            fresh: 0,
+        }
     }
 
     fn tell(&mut self, input: Input) -> Vec<Effect> {
         self.now += 1;
-        self.machine.step(Moment { now: self.now, chance: 0.5 }, input)
+        self.machine.step(
+            Moment {
+                now: self.now,
+                chance: 0.5,
+            },
+            input,
+        )
     }
 
     fn send(&mut self, text: &str) -> Vec<Effect> {
         self.fresh += 1;
-        let (turn, queue) = (format!("t{}", self.fresh).into(), format!("q{}", self.fresh).into());
-        self.tell(Input::Send { text: text.to_owned(), attachments: Vec::new(), when: SendWhen::Queue, turn, queue })
+        let (turn, queue) = (
+            format!("t{}", self.fresh).into(),
+            format!("q{}", self.fresh).into(),
+        );
+        self.tell(Input::Send {
+            text: text.to_owned(),
+            attachments: Vec::new(),
+            when: SendWhen::Queue,
+            turn,
+            queue,
+        })
     }
 
     fn text(&mut self, text: &str) {
@@ -102,17 +128,28 @@ impl Bench {
     }
 
     fn prepared(&mut self, call: &str, would: Would, digest: &str) -> Vec<Effect> {
-        self.tell(Input::Prepared { call: call.into(), facts: Box::new(facts(would, digest)) })
+        self.tell(Input::Prepared {
+            call: call.into(),
+            facts: Box::new(facts(would, digest)),
+        })
     }
 
     fn done(&mut self, call: &str, outcome: ToolOutcome) -> Vec<Effect> {
-        self.tell(Input::Finished { call: call.into(), outcome: Box::new(outcome) })
+        self.tell(Input::Finished {
+            call: call.into(),
+            outcome: Box::new(outcome),
+        })
     }
 
     fn answer(&mut self, answer: ApprovalAnswer) -> Vec<Effect> {
         let card = self.machine.log().approvals[0].clone();
-        self.machine.check_answer(&card.id, &card.digest, &answer).unwrap();
-        self.tell(Input::AnswerApproval { approval: card.id, answer })
+        self.machine
+            .check_answer(&card.id, &card.digest, &answer)
+            .unwrap();
+        self.tell(Input::AnswerApproval {
+            approval: card.id,
+            answer,
+        })
     }
 
     fn tool(&self, call: &str) -> (ItemState, ToolItem) {
@@ -124,7 +161,10 @@ impl Bench {
     }
 
     fn outcome(&self) -> Option<TurnOutcome> {
-        self.machine.log().last_turn().and_then(|turn| turn.outcome.clone())
+        self.machine
+            .log()
+            .last_turn()
+            .and_then(|turn| turn.outcome.clone())
     }
 
     /// A request whose model wants an edit and whose card waits.
@@ -143,7 +183,10 @@ fn facts(would: Would, digest: &str) -> PreparedFacts {
     let subject = match &would {
         Would::RunCommand { line, .. } => {
             let shown = cairn_policy::show(line, cairn_policy::Show::Command);
-            Some(ApprovalSubject::Command { shown, workdir: String::new() })
+            Some(ApprovalSubject::Command {
+                shown,
+                workdir: String::new(),
+            })
         }
         Would::WritePath { .. } => Some(ApprovalSubject::Edit { diffs: Vec::new() }),
         _ => None,
@@ -162,7 +205,11 @@ fn facts(would: Would, digest: &str) -> PreparedFacts {
 }
 
 fn read() -> Would {
-    Would::ReadPath { path: "/w/tidewater/a.rs".into(), place: Place::Inside, care: Care::Plain }
+    Would::ReadPath {
+        path: "/w/tidewater/a.rs".into(),
+        place: Place::Inside,
+        care: Care::Plain,
+    }
 }
 
 fn write() -> Would {
@@ -176,7 +223,12 @@ fn write() -> Would {
 
 fn run() -> Would {
     let workdir = "/w/tidewater".into();
-    Would::RunCommand { line: "cargo test".to_owned(), workdir, place: Place::Inside, network: false }
+    Would::RunCommand {
+        line: "cargo test".to_owned(),
+        workdir,
+        place: Place::Inside,
+        network: false,
+    }
 }
 
 fn executes(effects: &[Effect]) -> Vec<String> {
@@ -209,27 +261,48 @@ fn a_plain_answer_ends_the_request_and_names_the_session() {
     assert_eq!(bench.outcome(), Some(TurnOutcome::Done));
     assert_eq!(bench.machine.log().session.title, "Where is the axis drawn?");
     let synced = |effect: &&Effect| matches!(effect, Effect::Record(_, Durability::Synced));
-    assert_eq!(effects.iter().filter(synced).count(), 1, "a request costs one sync");
+    assert_eq!(
+        effects.iter().filter(synced).count(),
+        1,
+        "a request costs one sync"
+    );
     let answer = &bench.machine.log().items()[1];
-    assert_eq!(answer.body, ItemBody::Assistant { text: "In axis.rs.".to_owned() });
+    assert_eq!(
+        answer.body,
+        ItemBody::Assistant {
+            text: "In axis.rs.".to_owned()
+        }
+    );
 }
 
 #[test]
 fn t4_reads_run_side_by_side_and_anything_else_in_order() {
     let mut bench = Bench::new();
     bench.send("x");
-    for (id, name) in [("r1", "read_file"), ("r2", "grep"), ("e1", "edit_file"), ("r3", "read_file")] {
+    for (id, name) in [
+        ("r1", "read_file"),
+        ("r2", "grep"),
+        ("e1", "edit_file"),
+        ("r3", "read_file"),
+    ] {
         bench.call(id, name, &format!("{{\"path\":\"{id}\"}}"));
     }
     assert_eq!(prepares(&bench.end(FinishReason::Stop)), ["r1", "r2"]);
     assert_eq!(executes(&bench.prepared("r2", read(), "d")), ["r2"]);
     assert_eq!(executes(&bench.prepared("r1", read(), "d")), ["r1"]);
-    assert!(prepares(&bench.done("r2", ToolOutcome::ok("b"))).is_empty(), "the edit waits for both");
+    assert!(
+        prepares(&bench.done("r2", ToolOutcome::ok("b"))).is_empty(),
+        "the edit waits for both"
+    );
     assert_eq!(prepares(&bench.done("r1", ToolOutcome::ok("a"))), ["e1"]);
     bench.prepared("e1", write(), "d");
     bench.answer(ApprovalAnswer::AllowOnce);
     bench.prepared("e1", write(), "d");
-    assert_eq!(prepares(&bench.done("e1", ToolOutcome::ok("e"))), ["r3"], "a read after an edit sees the edit");
+    assert_eq!(
+        prepares(&bench.done("e1", ToolOutcome::ok("e"))),
+        ["r3"],
+        "a read after an edit sees the edit"
+    );
     bench.prepared("r3", read(), "d");
     assert!(asks_model(&bench.done("r3", ToolOutcome::ok("c"))));
 }
@@ -243,7 +316,10 @@ fn an_allowed_edit_is_prepared_again_and_runs_only_when_it_is_still_the_same() {
 
     let mut bench = Bench::with_waiting_edit();
     bench.answer(ApprovalAnswer::AllowOnce);
-    assert!(executes(&bench.prepared("c1", write(), "d2")).is_empty(), "x31: the file changed meanwhile");
+    assert!(
+        executes(&bench.prepared("c1", write(), "d2")).is_empty(),
+        "x31: the file changed meanwhile"
+    );
     let card = &bench.machine.log().approvals[0];
     assert_eq!(card.digest, "d2", "another card takes its place");
 }
@@ -253,31 +329,67 @@ fn u18_an_answer_counts_once_and_only_for_what_was_shown() {
     let mut bench = Bench::with_waiting_edit();
     let card = bench.machine.log().approvals[0].clone();
     let check = |bench: &Bench, digest: &str, answer| bench.machine.check_answer(&card.id, digest, &answer);
-    assert_eq!(check(&bench, "other", ApprovalAnswer::AllowOnce).unwrap_err().code, ErrorCode::Stale);
-    let invented = ApprovalAnswer::AllowAlways { rules: vec!["write: **/x".into()], scope: RuleScope::Project };
-    assert_eq!(check(&bench, "d1", invented).unwrap_err().code, ErrorCode::BadRequest);
+    assert_eq!(
+        check(&bench, "other", ApprovalAnswer::AllowOnce)
+            .unwrap_err()
+            .code,
+        ErrorCode::Stale
+    );
+    let invented = ApprovalAnswer::AllowAlways {
+        rules: vec!["write: **/x".into()],
+        scope: RuleScope::Project,
+    };
+    assert_eq!(
+        check(&bench, "d1", invented).unwrap_err().code,
+        ErrorCode::BadRequest
+    );
     bench.answer(ApprovalAnswer::AllowOnce);
-    assert_eq!(check(&bench, "d1", ApprovalAnswer::AllowOnce).unwrap_err().code, ErrorCode::Stale);
+    assert_eq!(
+        check(&bench, "d1", ApprovalAnswer::AllowOnce).unwrap_err().code,
+        ErrorCode::Stale
+    );
 }
 
 #[test]
 fn x73_skip_and_deny_each_have_their_own_text_and_end() {
     let mut bench = Bench::with_waiting_edit();
-    assert!(asks_model(&bench.answer(ApprovalAnswer::Skip)), "the agent goes on");
+    assert!(
+        asks_model(&bench.answer(ApprovalAnswer::Skip)),
+        "the agent goes on"
+    );
     let (state, tool) = bench.tool("c1");
     assert_eq!(state, ItemState::Skipped);
-    assert!(tool.result.unwrap().content.contains("skipped this call: it did not run"));
+    assert!(
+        tool.result
+            .unwrap()
+            .content
+            .contains("skipped this call: it did not run")
+    );
 
     let mut bench = Bench::with_waiting_edit();
     let note = Some(" use the constant ".to_owned());
-    assert!(asks_model(&bench.answer(ApprovalAnswer::Deny { note })), "with a note the agent goes on");
+    assert!(
+        asks_model(&bench.answer(ApprovalAnswer::Deny { note })),
+        "with a note the agent goes on"
+    );
     let (state, tool) = bench.tool("c1");
     assert_eq!(state, ItemState::Denied);
-    assert!(tool.result.unwrap().content.ends_with("The user says: use the constant"));
+    assert!(
+        tool.result
+            .unwrap()
+            .content
+            .ends_with("The user says: use the constant")
+    );
 
     let mut bench = Bench::with_waiting_edit();
-    assert!(!asks_model(&bench.answer(ApprovalAnswer::Deny { note: Some("  ".to_owned()) })));
-    assert_eq!(bench.outcome(), Some(TurnOutcome::Denied), "without a note it stops");
+    assert!(!asks_model(&bench.answer(ApprovalAnswer::Deny {
+        note: Some("  ".to_owned())
+    })));
+    assert_eq!(
+        bench.outcome(),
+        Some(TurnOutcome::Denied),
+        "without a note it stops"
+    );
     assert_eq!(bench.machine.log().last_turn().unwrap().summary.denied, 1);
 }
 
@@ -296,7 +408,10 @@ fn edits_accepted_for_a_request_pass_until_it_ends() {
     bench.send("again");
     bench.call("c3", "edit_file", "{\"a\":2}");
     bench.end(FinishReason::Stop);
-    assert!(executes(&bench.prepared("c3", write(), "d")).is_empty(), "the next request asks again");
+    assert!(
+        executes(&bench.prepared("c3", write(), "d")).is_empty(),
+        "the next request asks again"
+    );
 }
 
 #[test]
@@ -307,10 +422,19 @@ fn a_project_rule_is_saved_and_holds_at_once() {
     bench.end(FinishReason::Stop);
     bench.prepared("c1", run(), "d");
     let rule = bench.machine.log().approvals[0].offers[0].rule.clone();
-    let effects = bench.answer(ApprovalAnswer::AllowAlways { rules: vec![rule.clone()], scope: RuleScope::Project });
+    let effects = bench.answer(ApprovalAnswer::AllowAlways {
+        rules: vec![rule.clone()],
+        scope: RuleScope::Project,
+    });
     assert!(effects.contains(&Effect::SaveRules(vec![rule])));
     bench.prepared("c1", run(), "d");
-    bench.done("c1", ToolOutcome { commands: 1, ..ToolOutcome::ok("ok") });
+    bench.done(
+        "c1",
+        ToolOutcome {
+            commands: 1,
+            ..ToolOutcome::ok("ok")
+        },
+    );
     bench.call("c2", "shell", "{\"command\":\"cargo test\"}");
     bench.end(FinishReason::Stop);
     let effects = bench.prepared("c2", run(), "d");
@@ -331,7 +455,13 @@ fn t11_stop_closes_every_open_call_and_waits_for_what_runs() {
     let effects = bench.tell(Input::Stop);
     assert!(effects.contains(&Effect::CancelCalls));
     assert_eq!(bench.outcome(), None, "r1 still runs");
-    bench.done("r1", ToolOutcome { stopped: true, ..ToolOutcome::failed("part") });
+    bench.done(
+        "r1",
+        ToolOutcome {
+            stopped: true,
+            ..ToolOutcome::failed("part")
+        },
+    );
     assert_eq!(bench.outcome(), Some(TurnOutcome::Stopped));
     for id in ["r1", "r2", "e1"] {
         let (state, tool) = bench.tool(id);
@@ -348,9 +478,18 @@ fn l4_stop_keeps_what_the_model_said() {
     assert!(bench.tell(Input::Stop).contains(&Effect::DropModel));
     let item = &bench.machine.log().items()[1];
     assert_eq!(item.state, ItemState::Stopped);
-    assert_eq!(item.body, ItemBody::Assistant { text: "Half of".to_owned() });
+    assert_eq!(
+        item.body,
+        ItemBody::Assistant {
+            text: "Half of".to_owned()
+        }
+    );
     bench.text(" late words");
-    assert_eq!(bench.machine.log().items().len(), 2, "what comes late is nobody's");
+    assert_eq!(
+        bench.machine.log().items().len(),
+        2,
+        "what comes late is nobody's"
+    );
 }
 
 #[test]
@@ -377,7 +516,10 @@ fn l5_an_empty_reply_is_asked_for_twice_more_then_shown() {
 
 #[test]
 fn l2_the_step_limit_pauses_and_continue_goes_on_with_the_history() {
-    let limits = Limits { steps: 2, steps_auto: 3 };
+    let limits = Limits {
+        steps: 2,
+        steps_auto: 3,
+    };
     let mut bench = Bench::with(SessionLog::new(session()), Presence::Person, limits);
     bench.send("x");
     for step in 0..2 {
@@ -405,7 +547,15 @@ fn x90_the_third_same_call_is_refused_before_it_runs() {
         let effects = bench.end(FinishReason::Stop);
         if n == 2 {
             assert!(prepares(&effects).is_empty() && asks_model(&effects));
-            assert!(bench.tool(id).1.result.unwrap().content.contains("did not run again"));
+            assert!(
+                bench
+                    .tool(id)
+                    .1
+                    .result
+                    .unwrap()
+                    .content
+                    .contains("did not run again")
+            );
         } else {
             bench.prepared(id, read(), "d");
             bench.done(id, ToolOutcome::ok("same"));
@@ -420,7 +570,10 @@ fn an_unknown_tool_is_told_the_names() {
     bench.call("c", "write_to_moon", "{}");
     assert!(asks_model(&bench.end(FinishReason::Stop)));
     let text = bench.tool("c").1.result.unwrap().content;
-    assert!(text.contains("no tool `write_to_moon`") && text.contains("edit_file"), "{text}");
+    assert!(
+        text.contains("no tool `write_to_moon`") && text.contains("edit_file"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -428,12 +581,29 @@ fn m4_a_passing_failure_keeps_the_text_waits_and_sends_again() {
     let mut bench = Bench::new();
     bench.send("x");
     bench.text("Half");
-    let effects = bench.tell(Input::ModelFailed(ModelError::passing(ErrorCode::ModelServer, "503")));
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::WakeAt(at) if *at > bench.now)));
-    assert!(matches!(bench.machine.activity(), Activity::Retrying { attempt: 1, .. }));
-    assert_eq!(bench.machine.log().items()[1].state, ItemState::Failed, "kept and marked");
+    let effects = bench.tell(Input::ModelFailed(ModelError::passing(
+        ErrorCode::ModelServer,
+        "503",
+    )));
+    assert!(
+        effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::WakeAt(at) if *at > bench.now))
+    );
+    assert!(matches!(
+        bench.machine.activity(),
+        Activity::Retrying { attempt: 1, .. }
+    ));
+    assert_eq!(
+        bench.machine.log().items()[1].state,
+        ItemState::Failed,
+        "kept and marked"
+    );
     assert!(asks_model(&bench.tell(Input::RetryNow)));
-    assert!(!asks_model(&bench.tell(Input::Woke)), "the old alarm wakes nobody");
+    assert!(
+        !asks_model(&bench.tell(Input::Woke)),
+        "the old alarm wakes nobody"
+    );
     bench.text("Whole.");
     bench.end(FinishReason::Stop);
     assert_eq!(bench.outcome(), Some(TurnOutcome::Done));
@@ -443,8 +613,13 @@ fn m4_a_passing_failure_keeps_the_text_waits_and_sends_again() {
 fn a_lasting_failure_ends_the_request_and_may_be_tried_again() {
     let mut bench = Bench::new();
     bench.send("x");
-    bench.tell(Input::ModelFailed(ModelError::fatal(ErrorCode::BadKey, "The server refused the key.")));
-    assert!(matches!(bench.outcome(), Some(TurnOutcome::Failed { error }) if error.code == ErrorCode::BadKey));
+    bench.tell(Input::ModelFailed(ModelError::fatal(
+        ErrorCode::BadKey,
+        "The server refused the key.",
+    )));
+    assert!(
+        matches!(bench.outcome(), Some(TurnOutcome::Failed { error }) if error.code == ErrorCode::BadKey)
+    );
     assert!(asks_model(&bench.tell(Input::Continue)));
 }
 
@@ -459,10 +634,18 @@ fn a_full_window_is_said_with_its_numbers_before_anything_is_sent() {
         vision: false,
         local: true,
     };
-    bench.tell(Input::SetModel { profile: "p".to_owned(), info });
+    bench.tell(Input::SetModel {
+        profile: "p".to_owned(),
+        info,
+    });
     assert!(!asks_model(&bench.send(&"word ".repeat(3_000))));
-    let Some(TurnOutcome::Failed { error }) = bench.outcome() else { panic!("{:?}", bench.outcome()) };
-    assert!(error.code == ErrorCode::TooLong && error.message.contains("tiny holds 2000"), "{error}");
+    let Some(TurnOutcome::Failed { error }) = bench.outcome() else {
+        panic!("{:?}", bench.outcome())
+    };
+    assert!(
+        error.code == ErrorCode::TooLong && error.message.contains("tiny holds 2000"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -474,10 +657,16 @@ fn l4_messages_queue_while_it_works_and_go_one_after_the_other() {
     assert_eq!(bench.machine.log().queue.len(), 2);
     bench.text("ok");
     assert!(bench.end(FinishReason::Stop).contains(&Effect::StartNext));
-    assert!(asks_model(&bench.tell(Input::NextFromQueue { turn: "n1".into() })));
+    assert!(asks_model(
+        &bench.tell(Input::NextFromQueue { turn: "n1".into() })
+    ));
     assert_eq!(bench.machine.log().queue.len(), 1);
     bench.tell(Input::Stop);
-    assert_eq!(bench.machine.log().queue.len(), 1, "Stop leaves the queue alone and starts nothing");
+    assert_eq!(
+        bench.machine.log().queue.len(),
+        1,
+        "Stop leaves the queue alone and starts nothing"
+    );
     assert_eq!(bench.machine.log().turns.len(), 2);
 }
 
@@ -487,7 +676,13 @@ fn a_message_sent_now_joins_before_the_next_step() {
     bench.send("one");
     let (turn, queue) = ("t9".into(), "q9".into());
     let (text, attachments) = ("wait, two".to_owned(), Vec::new());
-    bench.tell(Input::Send { text, attachments, when: SendWhen::Now, turn, queue });
+    bench.tell(Input::Send {
+        text,
+        attachments,
+        when: SendWhen::Now,
+        turn,
+        queue,
+    });
     bench.text("ok");
     assert!(asks_model(&bench.end(FinishReason::Stop)));
     let last = bench.machine.log().items().last().unwrap().clone();
@@ -499,25 +694,55 @@ fn question(bench: &mut Bench) -> Vec<Effect> {
     bench.send("x");
     bench.call("a1", "ask_user", "{}");
     bench.end(FinishReason::Stop);
-    let option = |label: &str| AskOption { label: label.to_owned(), description: String::new() };
-    let asks = vec![Ask { text: "Which?".into(), options: vec![option("red"), option("blue")], multiple: false }];
-    let facts = PreparedFacts { asks: Some(asks), ..facts(Would::Own, "d") };
-    bench.tell(Input::Prepared { call: "a1".into(), facts: Box::new(facts) })
+    let option = |label: &str| AskOption {
+        label: label.to_owned(),
+        description: String::new(),
+    };
+    let asks = vec![Ask {
+        text: "Which?".into(),
+        options: vec![option("red"), option("blue")],
+        multiple: false,
+    }];
+    let facts = PreparedFacts {
+        asks: Some(asks),
+        ..facts(Would::Own, "d")
+    };
+    bench.tell(Input::Prepared {
+        call: "a1".into(),
+        facts: Box::new(facts),
+    })
 }
 
 #[test]
 fn t30_the_three_kinds_of_answer_are_told_apart() {
     for (answer, says) in [
-        (QuestionAnswer::Picked { options: vec![1] }, "The user picked: blue"),
-        (QuestionAnswer::Own { text: "green".into() }, "None of the options. In the user's own words: green"),
+        (
+            QuestionAnswer::Picked { options: vec![1] },
+            "The user picked: blue",
+        ),
+        (
+            QuestionAnswer::Own { text: "green".into() },
+            "None of the options. In the user's own words: green",
+        ),
         (QuestionAnswer::YouDecide, "you decide"),
     ] {
         let mut bench = Bench::new();
         question(&mut bench);
         let id = bench.machine.log().question.clone().unwrap().id;
-        assert!(bench.machine.check_answers(&id, &[QuestionAnswer::Picked { options: vec![2] }]).is_err());
-        bench.machine.check_answers(&id, std::slice::from_ref(&answer)).unwrap();
-        assert!(asks_model(&bench.tell(Input::AnswerQuestion { question: id, answers: vec![answer] })));
+        assert!(
+            bench
+                .machine
+                .check_answers(&id, &[QuestionAnswer::Picked { options: vec![2] }])
+                .is_err()
+        );
+        bench
+            .machine
+            .check_answers(&id, std::slice::from_ref(&answer))
+            .unwrap();
+        assert!(asks_model(&bench.tell(Input::AnswerQuestion {
+            question: id,
+            answers: vec![answer]
+        })));
         assert!(bench.tool("a1").1.result.unwrap().content.contains(says));
         assert!(bench.machine.log().question.is_none());
     }
@@ -525,13 +750,26 @@ fn t30_the_three_kinds_of_answer_are_told_apart() {
 
 #[test]
 fn headless_nobody_is_there_to_answer_or_to_allow() {
-    let presence = Presence::Headless { approve: Approve::None };
+    let presence = Presence::Headless {
+        approve: Approve::None,
+    };
     let mut bench = Bench::with(SessionLog::new(session()), presence, Limits::default());
     assert!(asks_model(&question(&mut bench)));
-    assert!(bench.tool("a1").1.result.unwrap().content.contains("Nobody is there"));
+    assert!(
+        bench
+            .tool("a1")
+            .1
+            .result
+            .unwrap()
+            .content
+            .contains("Nobody is there")
+    );
     bench.call("c1", "edit_file", "{}");
     bench.end(FinishReason::Stop);
-    assert!(asks_model(&bench.prepared("c1", write(), "d")), "x81: denied, and the model is told");
+    assert!(
+        asks_model(&bench.prepared("c1", write(), "d")),
+        "x81: denied, and the model is told"
+    );
     assert_eq!(bench.tool("c1").0, ItemState::Denied);
 }
 
@@ -562,7 +800,13 @@ fn s2_a_waiting_card_is_shown_again_recomputed_and_needs_a_new_click() {
     let old = bench.machine.log().approvals[0].id.clone();
     let mut again = after_kill(&bench);
     assert_eq!(prepares(&again.tell(Input::Restore)), ["c1"]);
-    assert!(again.machine.check_answer(&old, "d1", &ApprovalAnswer::AllowOnce).is_err(), "the old card is void");
+    assert!(
+        again
+            .machine
+            .check_answer(&old, "d1", &ApprovalAnswer::AllowOnce)
+            .is_err(),
+        "the old card is void"
+    );
     assert!(executes(&again.prepared("c1", write(), "d1")).is_empty());
     let card = again.machine.log().approvals[0].clone();
     assert_ne!(card.id, old);
@@ -577,8 +821,14 @@ fn s2_a_question_comes_back_open() {
     let asks = bench.machine.log().question.clone().unwrap().asks;
     let mut again = after_kill(&bench);
     assert_eq!(prepares(&again.tell(Input::Restore)), ["a1"]);
-    let facts = PreparedFacts { asks: Some(asks.clone()), ..facts(Would::Own, "d") };
-    again.tell(Input::Prepared { call: "a1".into(), facts: Box::new(facts) });
+    let facts = PreparedFacts {
+        asks: Some(asks.clone()),
+        ..facts(Would::Own, "d")
+    };
+    again.tell(Input::Prepared {
+        call: "a1".into(),
+        facts: Box::new(facts),
+    });
     assert_eq!(again.machine.log().question.clone().unwrap().asks, asks);
 }
 
@@ -587,13 +837,31 @@ fn p13_the_end_counts_from_the_log() {
     let mut bench = Bench::with_waiting_edit();
     bench.answer(ApprovalAnswer::AllowOnce);
     bench.prepared("c1", write(), "d1");
-    let change = |added, removed| FileChange { path: "a.rs".into(), change: ChangeKind::Modified, added, removed };
-    bench.done("c1", ToolOutcome { changes: vec![change(2, 1)], ..ToolOutcome::ok("ok") });
-    let item = TodoItem { text: "a".into(), state: TodoState::Pending };
+    let change = |added, removed| FileChange {
+        path: "a.rs".into(),
+        change: ChangeKind::Modified,
+        added,
+        removed,
+    };
+    bench.done(
+        "c1",
+        ToolOutcome {
+            changes: vec![change(2, 1)],
+            ..ToolOutcome::ok("ok")
+        },
+    );
+    let item = TodoItem {
+        text: "a".into(),
+        state: TodoState::Pending,
+    };
     bench.call("c2", "grep", "{}");
     bench.end(FinishReason::Stop);
     bench.prepared("c2", read(), "d");
-    let outcome = ToolOutcome { changes: vec![change(3, 0)], plan: Some(vec![item]), ..ToolOutcome::failed("no") };
+    let outcome = ToolOutcome {
+        changes: vec![change(3, 0)],
+        plan: Some(vec![item]),
+        ..ToolOutcome::failed("no")
+    };
     bench.done("c2", outcome);
     bench.text("I did everything.");
     bench.end(FinishReason::Stop);
@@ -610,7 +878,10 @@ fn a_plan_changed_by_the_person_is_told_to_the_model() {
     bench.send("x");
     bench.text("ok");
     bench.end(FinishReason::Stop);
-    bench.tell(Input::SetPlan(vec![TodoItem { text: "paint it".into(), state: TodoState::InProgress }]));
+    bench.tell(Input::SetPlan(vec![TodoItem {
+        text: "paint it".into(),
+        state: TodoState::InProgress,
+    }]));
     let messages = crate::history::messages(bench.machine.log().items(), &std::collections::HashMap::new());
     assert!(format!("{messages:?}").contains("paint it (in_progress)"));
 }

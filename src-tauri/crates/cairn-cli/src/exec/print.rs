@@ -2,8 +2,8 @@
 
 use cairn_host::parts::unified;
 use cairn_protocol::{
-    Activity, ApprovalResolution, ContentBlock, Event, EventBody, Item, ItemBody, ItemState, Notice, ToolItem, Turn,
-    TurnOutcome,
+    Activity, ApprovalResolution, ContentBlock, Event, EventBody, Item, ItemBody, ItemState, Notice,
+    ToolItem, Turn, TurnOutcome,
 };
 
 use crate::args::JsonArg;
@@ -20,7 +20,12 @@ pub(super) struct Printer {
 
 impl Printer {
     pub(super) fn new(json: Option<JsonArg>) -> Self {
-        Self { json, words: None, ended: None, shown: std::collections::HashSet::new() }
+        Self {
+            json,
+            words: None,
+            ended: None,
+            shown: std::collections::HashSet::new(),
+        }
     }
 
     /// The request, once it ended.
@@ -48,11 +53,18 @@ impl Printer {
         match body {
             EventBody::ItemStarted { item } | EventBody::ItemUpdated { item } => self.item(item),
             EventBody::ItemCompleted { item } => self.completed(item),
-            EventBody::ApprovalResolved { resolution: ApprovalResolution::Denied { .. }, .. } => {}
-            EventBody::ActivityChanged { activity: Activity::Retrying { attempt, reason, .. } } => {
+            EventBody::ApprovalResolved {
+                resolution: ApprovalResolution::Denied { .. },
+                ..
+            } => {}
+            EventBody::ActivityChanged {
+                activity: Activity::Retrying { attempt, reason, .. },
+            } => {
                 out::note(&format!("trying again ({attempt}): {}", out::safe(reason)));
             }
-            EventBody::ActivityChanged { activity: Activity::LoadingModel { model, .. } } => {
+            EventBody::ActivityChanged {
+                activity: Activity::LoadingModel { model, .. },
+            } => {
                 out::note(&format!("loading {}", out::safe(model)));
             }
             EventBody::Notice { notice } => Self::notice(notice),
@@ -76,7 +88,11 @@ impl Printer {
 
     /// Every diff and command is shown in full, also of what ran by rule or mode.
     fn begins(tool: &ToolItem) {
-        out::note(&format!("{} {}", tool.title, out::safe(&tool.target)).trim_end().to_owned());
+        out::note(
+            &format!("{} {}", tool.title, out::safe(&tool.target))
+                .trim_end()
+                .to_owned(),
+        );
         for block in &tool.blocks {
             match block {
                 ContentBlock::Diff(diff) => out::note(&out::safe(&unified(diff))),
@@ -102,7 +118,11 @@ impl Printer {
                     ItemState::Interrupted => "interrupted",
                     _ => "failed",
                 };
-                let note = if tool.note.is_empty() { String::new() } else { format!(" · {}", out::safe(&tool.note)) };
+                let note = if tool.note.is_empty() {
+                    String::new()
+                } else {
+                    format!(" · {}", out::safe(&tool.note))
+                };
                 let head = format!("{} {}", tool.title, out::safe(&tool.target));
                 out::note(&format!("{}: {state}{note}", head.trim_end()));
                 if item.state != ItemState::Done
@@ -151,15 +171,26 @@ pub(crate) fn counts(turn: &Turn) -> String {
     if !summary.files.is_empty() {
         let added: u32 = summary.files.iter().map(|file| file.added).sum();
         let removed: u32 = summary.files.iter().map(|file| file.removed).sum();
-        parts.push(format!("{} +{added} −{removed}", many(summary.files.len(), "file")));
+        parts.push(format!(
+            "{} +{added} −{removed}",
+            many(summary.files.len(), "file")
+        ));
     }
     if summary.commands > 0 {
         parts.push(many(summary.commands as usize, "command"));
     }
-    for (count, word) in [(summary.failed, "failed"), (summary.skipped, "skipped"), (summary.denied, "denied")] {
+    for (count, word) in [
+        (summary.failed, "failed"),
+        (summary.skipped, "skipped"),
+        (summary.denied, "denied"),
+    ] {
         if count > 0 {
             parts.push(format!("{count} {word}"));
         }
     }
-    if parts.is_empty() { " · nothing changed".to_owned() } else { format!(" · {}", parts.join(" · ")) }
+    if parts.is_empty() {
+        " · nothing changed".to_owned()
+    } else {
+        format!(" · {}", parts.join(" · "))
+    }
 }

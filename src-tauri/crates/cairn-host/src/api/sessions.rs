@@ -3,9 +3,9 @@
 use cairn_agent::driver::storage_error;
 use cairn_agent::effect::{Archived, Input};
 use cairn_protocol::{
-    ApiError, DraftParams, ErrorCode, Mode, Nothing, ProjectView, SearchResult, Session, SessionArchiveParams,
-    SessionId, SessionListParams, SessionListResult, SessionModeParams, SessionParams, SessionProfileParams,
-    SessionRenameParams, SessionSearchParams, SessionSnapshot,
+    ApiError, DraftParams, ErrorCode, Mode, Nothing, ProjectView, SearchResult, Session,
+    SessionArchiveParams, SessionId, SessionListParams, SessionListResult, SessionModeParams, SessionParams,
+    SessionProfileParams, SessionRenameParams, SessionSearchParams, SessionSnapshot,
 };
 
 use super::Window;
@@ -43,19 +43,31 @@ impl Window {
     }
 
     pub(super) async fn search(&self, params: SessionSearchParams) -> Result<SearchResult, ApiError> {
-        let hits = self.host.store().search(Some(&self.project.key), &params.text).await;
-        hits.map(|hits| SearchResult { hits }).map_err(|error| storage_error(&error))
+        let hits = self
+            .host
+            .store()
+            .search(Some(&self.project.key), &params.text)
+            .await;
+        hits.map(|hits| SearchResult { hits })
+            .map_err(|error| storage_error(&error))
     }
 
     pub(super) async fn create(&self) -> Result<Session, ApiError> {
         let mode = self.host.config().default_mode;
         // `accept-edits` from the start is for trusted folders only, and trust comes with a later version. SPEC P8.
-        let mode = if mode == Mode::Plan { Mode::Plan } else { Mode::Manual };
+        let mode = if mode == Mode::Plan {
+            Mode::Plan
+        } else {
+            Mode::Manual
+        };
         self.host.create_session(&self.project, mode).await
     }
 
     pub(super) async fn open(&self, params: SessionParams) -> Result<SessionSnapshot, ApiError> {
-        self.host.fanout(&self.project.key).open(self.subscriber.load(std::sync::atomic::Ordering::SeqCst), &params.session);
+        self.host.fanout(&self.project.key).open(
+            self.subscriber.load(std::sync::atomic::Ordering::SeqCst),
+            &params.session,
+        );
         let mut snapshot = match self.session(&params.session).await {
             Ok(session) => session.handle.snapshot().await?,
             Err(error) if error.code == ErrorCode::Busy => self.read_only(&params.session).await?,
@@ -67,13 +79,24 @@ impl Window {
 
     /// A session that another process writes, as far as it is stored. SPEC S3.
     async fn read_only(&self, id: &SessionId) -> Result<SessionSnapshot, ApiError> {
-        let loaded = self.host.store().load(id).await.map_err(|error| storage_error(&error))?;
+        let loaded = self
+            .host
+            .store()
+            .load(id)
+            .await
+            .map_err(|error| storage_error(&error))?;
         if loaded.session.project != self.project.key {
-            return Err(ApiError::new(ErrorCode::NotFound, "There is no such session in this project."));
+            return Err(ApiError::new(
+                ErrorCode::NotFound,
+                "There is no such session in this project.",
+            ));
         }
         let held_by = loaded.held_by.clone();
         let log = crate::session::log_of(loaded);
-        let mut snapshot = log.snapshot(cairn_protocol::ContextMeter::default(), cairn_protocol::Activity::Idle);
+        let mut snapshot = log.snapshot(
+            cairn_protocol::ContextMeter::default(),
+            cairn_protocol::Activity::Idle,
+        );
         snapshot.held_by = held_by;
         Ok(snapshot)
     }
@@ -82,13 +105,20 @@ impl Window {
         let title: String = params.title.split_whitespace().collect::<Vec<_>>().join(" ");
         let title: String = title.chars().take(TITLE).collect();
         if title.is_empty() {
-            return Err(ApiError::new(ErrorCode::BadRequest, "A title needs at least one letter."));
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "A title needs at least one letter.",
+            ));
         }
         self.step(&params.session, Input::Rename(title)).await
     }
 
     pub(super) async fn archive(&self, params: SessionArchiveParams) -> Result<Session, ApiError> {
-        let archived = if params.archived { Archived::Yes } else { Archived::No };
+        let archived = if params.archived {
+            Archived::Yes
+        } else {
+            Archived::No
+        };
         self.step(&params.session, Input::Archive(archived)).await
     }
 
@@ -115,14 +145,26 @@ impl Window {
         session.handle.close().await;
         self.host.open_sessions().await.remove(&params.session);
         drop(session);
-        self.host.store().delete(&params.session).await.map_err(|error| storage_error(&error))?;
+        self.host
+            .store()
+            .delete(&params.session)
+            .await
+            .map_err(|error| storage_error(&error))?;
         Ok(Nothing {})
     }
 
     pub(super) async fn undelete(&self, params: SessionParams) -> Result<Session, ApiError> {
-        let session = self.host.store().undelete(&params.session).await.map_err(|error| storage_error(&error))?;
+        let session = self
+            .host
+            .store()
+            .undelete(&params.session)
+            .await
+            .map_err(|error| storage_error(&error))?;
         if session.project != self.project.key {
-            return Err(ApiError::new(ErrorCode::NotFound, "There is no such session in this project."));
+            return Err(ApiError::new(
+                ErrorCode::NotFound,
+                "There is no such session in this project.",
+            ));
         }
         Ok(session)
     }
@@ -130,7 +172,11 @@ impl Window {
     pub(super) async fn set_draft(&self, params: DraftParams) -> Result<Nothing, ApiError> {
         let session = self.session(&params.session).await?;
         let text: String = params.text.chars().take(DRAFT).collect();
-        self.host.store().set_draft(&params.session, &text).await.map_err(|error| storage_error(&error))?;
+        self.host
+            .store()
+            .set_draft(&params.session, &text)
+            .await
+            .map_err(|error| storage_error(&error))?;
         session.handle.draft(text).await?;
         Ok(Nothing {})
     }
@@ -139,8 +185,14 @@ impl Window {
     pub(super) fn warn(&self, warnings: Vec<String>) {
         for text in warnings {
             let level = cairn_protocol::NoticeLevel::Warning;
-            let notice = cairn_protocol::Notice { level, code: "model_warning".to_owned(), text };
-            self.host.fanout(&self.project.key).notice(notice, self.host.world().now());
+            let notice = cairn_protocol::Notice {
+                level,
+                code: "model_warning".to_owned(),
+                text,
+            };
+            self.host
+                .fanout(&self.project.key)
+                .notice(notice, self.host.world().now());
         }
     }
 }

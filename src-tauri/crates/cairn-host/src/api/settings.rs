@@ -15,7 +15,11 @@ impl Window {
         SettingsView {
             path: config.path().display().to_string(),
             broken: config.broken().map(ToString::to_string),
-            profiles: config.profiles.iter().map(|profile| self.profile(profile)).collect(),
+            profiles: config
+                .profiles
+                .iter()
+                .map(|profile| self.profile(profile))
+                .collect(),
             default_profile: config.profile_for_new().map(|profile| profile.name.clone()),
             default_mode: config.default_mode,
             theme: config.theme,
@@ -27,7 +31,9 @@ impl Window {
         let key = if profile.api == Api::Demo {
             KeyPlace::None
         } else {
-            self.host.secrets().place(&profile.name, models::usual_variable(&profile.base_url))
+            self.host
+                .secrets()
+                .place(&profile.name, models::usual_variable(&profile.base_url))
         };
         Profile {
             name: profile.name.clone(),
@@ -46,7 +52,10 @@ impl Window {
     }
 
     pub(super) async fn change_settings(&self, params: SettingsSetParams) -> Result<SettingsView, ApiError> {
-        let config = self.host.config().with_settings(&params, self.host.environment())?;
+        let config = self
+            .host
+            .config()
+            .with_settings(&params, self.host.environment())?;
         self.host.set_config(config);
         Ok(self.settings().await)
     }
@@ -54,7 +63,11 @@ impl Window {
     pub(super) async fn save_profile(&self, params: ProfileParams) -> Result<SettingsView, ApiError> {
         let config = self.host.config();
         let moved = config.profile(&params.name).is_some_and(|known| {
-            let address = |text: &str| cairn_models::address::Address::parse(text).ok().map(|a| (a.host(), a.port()));
+            let address = |text: &str| {
+                cairn_models::address::Address::parse(text)
+                    .ok()
+                    .map(|a| (a.host(), a.port()))
+            };
             address(&known.base_url) != address(&params.base_url)
         });
         let config = config.with_profile(&params, self.host.environment())?;
@@ -67,14 +80,19 @@ impl Window {
     }
 
     pub(super) async fn delete_profile(&self, params: ProfileNameParams) -> Result<SettingsView, ApiError> {
-        let config = self.host.config().without_profile(&params.name, self.host.environment())?;
+        let config = self
+            .host
+            .config()
+            .without_profile(&params.name, self.host.environment())?;
         self.host.set_config(config);
         self.host.forget_key(&params.name).await?;
         Ok(self.settings().await)
     }
 
     pub(super) async fn set_key(&self, params: KeySetParams) -> Result<SettingsView, ApiError> {
-        self.host.keep_key(&params.profile, &params.key, params.keep).await?;
+        self.host
+            .keep_key(&params.profile, &params.key, params.keep)
+            .await?;
         Ok(self.settings().await)
     }
 
@@ -89,12 +107,16 @@ impl Window {
     }
 
     pub(super) async fn discover(&self) -> DiscoverResult {
-        DiscoverResult { servers: cairn_models::discover::discover().await }
+        DiscoverResult {
+            servers: cairn_models::discover::discover().await,
+        }
     }
 
     pub(super) fn list_rules(&self) -> RuleListResult {
         let rules = self.host.rules_of(&self.project);
-        RuleListResult { rules: rules.allow.iter().map(cairn_policy::Granted::saved).collect() }
+        RuleListResult {
+            rules: rules.allow.iter().map(cairn_policy::Granted::saved).collect(),
+        }
     }
 
     pub(super) async fn revoke_rule(&self, params: RuleParams) -> Result<RuleListResult, ApiError> {

@@ -3,8 +3,8 @@
 use base64::Engine;
 use cairn_agent::effect::Input;
 use cairn_protocol::{
-    ApiError, ApprovalAnswerParams, ErrorCode, Nothing, Picture, PictureParams, PlanParams, QuestionAnswerParams,
-    QueueEditParams, SendParams, SessionParams,
+    ApiError, ApprovalAnswerParams, ErrorCode, Nothing, Picture, PictureParams, PlanParams,
+    QuestionAnswerParams, QueueEditParams, SendParams, SessionParams,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -24,7 +24,9 @@ impl Window {
         let bad = |text: String| Err(ApiError::new(ErrorCode::BadRequest, text));
         let length = params.text.chars().count();
         if length > MESSAGE {
-            return bad(format!("The message has {length} characters; at most {MESSAGE} can be sent. Put it in a file."));
+            return bad(format!(
+                "The message has {length} characters; at most {MESSAGE} can be sent. Put it in a file."
+            ));
         }
         if params.text.trim().is_empty() && params.attachments.is_empty() {
             return bad("There is nothing to send.".to_owned());
@@ -34,9 +36,21 @@ impl Window {
         }
         let session = self.session(&params.session).await?;
         self.ready_model(&session).await?;
-        let (turn, queue) = (self.host.world().fresh_id().into(), self.host.world().fresh_id().into());
+        let (turn, queue) = (
+            self.host.world().fresh_id().into(),
+            self.host.world().fresh_id().into(),
+        );
         let (text, attachments, when) = (params.text, params.attachments, params.when);
-        session.handle.step(Input::Send { text, attachments, when, turn, queue }).await?;
+        session
+            .handle
+            .step(Input::Send {
+                text,
+                attachments,
+                when,
+                turn,
+                queue,
+            })
+            .await?;
         Ok(Nothing {})
     }
 
@@ -76,14 +90,27 @@ impl Window {
     }
 
     pub(super) async fn edit_queue(&self, params: QueueEditParams) -> Result<Nothing, ApiError> {
-        let input = Input::QueueEdit { id: params.id, text: params.text, now: params.now };
-        self.tell(&SessionParams { session: params.session }, input).await
+        let input = Input::QueueEdit {
+            id: params.id,
+            text: params.text,
+            now: params.now,
+        };
+        self.tell(
+            &SessionParams {
+                session: params.session,
+            },
+            input,
+        )
+        .await
     }
 
     /// An answer counts only for an open session of this window's own project: the host opened it here.
     pub(super) async fn answer_approval(&self, params: ApprovalAnswerParams) -> Result<Nothing, ApiError> {
         let session = self.owned(&params.session).await?;
-        session.handle.approve(params.approval, params.digest, params.answer).await?;
+        session
+            .handle
+            .approve(params.approval, params.digest, params.answer)
+            .await?;
         Ok(Nothing {})
     }
 
@@ -93,7 +120,10 @@ impl Window {
         Ok(Nothing {})
     }
 
-    async fn owned(&self, id: &cairn_protocol::SessionId) -> Result<std::sync::Arc<crate::session::OpenSession>, ApiError> {
+    async fn owned(
+        &self,
+        id: &cairn_protocol::SessionId,
+    ) -> Result<std::sync::Arc<crate::session::OpenSession>, ApiError> {
         let open = self.host.open_sessions().await;
         let session = open.get(id).cloned();
         drop(open);
@@ -101,29 +131,47 @@ impl Window {
             Some(session) if session.project.key == self.project.key => Ok(session),
             _ => {
                 tracing::warn!(session = %id, project = %self.project.key, "an answer from a window that does not own the session");
-                Err(ApiError::new(ErrorCode::NotOwner, "This card belongs to another window; it is still waiting there."))
+                Err(ApiError::new(
+                    ErrorCode::NotOwner,
+                    "This card belongs to another window; it is still waiting there.",
+                ))
             }
         }
     }
 
     pub(super) async fn set_plan(&self, params: PlanParams) -> Result<Nothing, ApiError> {
-        let fine = params.plan.len() <= PLAN.0 && params.plan.iter().all(|item| item.text.chars().count() <= PLAN.1);
+        let fine =
+            params.plan.len() <= PLAN.0 && params.plan.iter().all(|item| item.text.chars().count() <= PLAN.1);
         if !fine {
             let text = format!("A plan has at most {} entries of {} characters.", PLAN.0, PLAN.1);
             return Err(ApiError::new(ErrorCode::BadRequest, text));
         }
-        self.tell(&SessionParams { session: params.session }, Input::SetPlan(params.plan)).await
+        self.tell(
+            &SessionParams {
+                session: params.session,
+            },
+            Input::SetPlan(params.plan),
+        )
+        .await
     }
 
     pub(super) async fn add_picture(&self, params: PictureParams) -> Result<Picture, ApiError> {
         let bad = |text: String| ApiError::new(ErrorCode::BadRequest, text);
         if params.base64.len() > PICTURE.div_ceil(3) * 4 {
-            return Err(bad(format!("The picture is larger than {} MB.", PICTURE / 1024 / 1024)));
+            return Err(bad(format!(
+                "The picture is larger than {} MB.",
+                PICTURE / 1024 / 1024
+            )));
         }
         let bytes = base64::engine::general_purpose::STANDARD
             .decode(&params.base64)
             .map_err(|error| bad(format!("The picture did not arrive whole: {error}")))?;
-        let name: String = params.name.chars().filter(|c| !c.is_control()).take(200).collect();
+        let name: String = params
+            .name
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(200)
+            .collect();
         let cancel = CancellationToken::new();
         cairn_tools::picture::look(self.host.processes(), self.host.store(), bytes, &name, &cancel)
             .await

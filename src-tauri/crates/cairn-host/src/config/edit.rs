@@ -8,7 +8,11 @@ use crate::environment::Environment;
 
 impl Config {
     /// Changes appearance and defaults, saves, and gives the configuration as it then holds.
-    pub(crate) fn with_settings(&self, change: &SettingsSetParams, environment: &Environment) -> Result<Self, ApiError> {
+    pub(crate) fn with_settings(
+        &self,
+        change: &SettingsSetParams,
+        environment: &Environment,
+    ) -> Result<Self, ApiError> {
         self.edited(environment, |document| {
             if let Some(theme) = change.theme {
                 put(document, &["ui", "theme"], text_of(&theme)?)?;
@@ -24,7 +28,11 @@ impl Config {
     }
 
     /// Saves a profile under its name; keys it does not speak of stay.
-    pub(crate) fn with_profile(&self, profile: &ProfileParams, environment: &Environment) -> Result<Self, ApiError> {
+    pub(crate) fn with_profile(
+        &self,
+        profile: &ProfileParams,
+        environment: &Environment,
+    ) -> Result<Self, ApiError> {
         let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if profile.name.is_empty() || profile.name.len() > 64 || !profile.name.chars().all(fine) {
             return Err(bad("A profile's name has 1 to 64 letters, digits, `-` or `_`."));
@@ -33,7 +41,8 @@ impl Config {
             return Err(bad("`demo` is the built-in script; choose another name."));
         }
         if profile.api != Api::Demo {
-            cairn_models::address::Address::parse(&profile.base_url).map_err(|error| bad(&error.to_string()))?;
+            cairn_models::address::Address::parse(&profile.base_url)
+                .map_err(|error| bad(&error.to_string()))?;
             if profile.model.trim().is_empty() {
                 return Err(bad("Name the model that the server should use."));
             }
@@ -41,18 +50,42 @@ impl Config {
         self.edited(environment, |document| {
             let name = profile.name.as_str();
             put(document, &["profiles", name, "api"], text_of(&profile.api)?)?;
-            put(document, &["profiles", name, "base_url"], profile.base_url.trim().trim_end_matches('/').into())?;
-            put(document, &["profiles", name, "model"], profile.model.trim().into())?;
+            put(
+                document,
+                &["profiles", name, "base_url"],
+                profile.base_url.trim().trim_end_matches('/').into(),
+            )?;
+            put(
+                document,
+                &["profiles", name, "model"],
+                profile.model.trim().into(),
+            )?;
             let number = |n: u64| Value::from(i64::try_from(n).unwrap_or(i64::MAX));
-            put_or_remove(document, &["profiles", name, "context_window"], profile.context_window.map(number))?;
-            put_or_remove(document, &["profiles", name, "max_output_tokens"], profile.max_output_tokens.map(number))?;
-            put_or_remove(document, &["profiles", name, "temperature"], profile.temperature.map(Value::from))?;
+            put_or_remove(
+                document,
+                &["profiles", name, "context_window"],
+                profile.context_window.map(number),
+            )?;
+            put_or_remove(
+                document,
+                &["profiles", name, "max_output_tokens"],
+                profile.max_output_tokens.map(number),
+            )?;
+            put_or_remove(
+                document,
+                &["profiles", name, "temperature"],
+                profile.temperature.map(Value::from),
+            )?;
             for (key, price) in [
                 ("input", profile.prices.map(|prices| prices.input)),
                 ("cached", profile.prices.map(|prices| prices.cached)),
                 ("output", profile.prices.map(|prices| prices.output)),
             ] {
-                put_or_remove(document, &["profiles", name, "prices", key], price.map(Value::from))?;
+                put_or_remove(
+                    document,
+                    &["profiles", name, "prices", key],
+                    price.map(Value::from),
+                )?;
             }
             if profile.make_default {
                 put(document, &["default_profile"], name.into())?;
@@ -64,7 +97,10 @@ impl Config {
     /// Deletes a profile.
     pub(crate) fn without_profile(&self, name: &str, environment: &Environment) -> Result<Self, ApiError> {
         if self.profile(name).is_none() {
-            return Err(ApiError::new(ErrorCode::NotFound, format!("There is no profile `{name}`.")));
+            return Err(ApiError::new(
+                ErrorCode::NotFound,
+                format!("There is no profile `{name}`."),
+            ));
         }
         self.edited(environment, |document| {
             if let Some(profiles) = document.get_mut("profiles").and_then(Item::as_table_like_mut) {
@@ -100,12 +136,17 @@ fn bad(text: &str) -> ApiError {
 fn text_of<T: serde::Serialize>(word: &T) -> Result<Value, ApiError> {
     match serde_json::to_value(word) {
         Ok(serde_json::Value::String(word)) => Ok(word.into()),
-        _ => Err(ApiError::new(ErrorCode::Internal, "A setting has no word in the file.")),
+        _ => Err(ApiError::new(
+            ErrorCode::Internal,
+            "A setting has no word in the file.",
+        )),
     }
 }
 
 fn put(table: &mut Table, path: &[&str], new: Value) -> Result<(), ApiError> {
-    let Some((last, parents)) = path.split_last() else { return Ok(()) };
+    let Some((last, parents)) = path.split_last() else {
+        return Ok(());
+    };
     let mut here: &mut dyn toml_edit::TableLike = table;
     for parent in parents {
         let inner = here.entry(parent).or_insert_with(|| {
@@ -114,7 +155,9 @@ fn put(table: &mut Table, path: &[&str], new: Value) -> Result<(), ApiError> {
             Item::Table(table)
         });
         here = inner.as_table_like_mut().ok_or_else(|| {
-            bad(&format!("`{parent}` in config.toml is not a table; mend it by hand, then try again."))
+            bad(&format!(
+                "`{parent}` in config.toml is not a table; mend it by hand, then try again."
+            ))
         })?;
     }
     match here.get_mut(last) {
@@ -134,7 +177,9 @@ fn put_or_remove(table: &mut Table, path: &[&str], new: Option<Value>) -> Result
     if let Some(new) = new {
         return put(table, path, new);
     }
-    let Some((last, parents)) = path.split_last() else { return Ok(()) };
+    let Some((last, parents)) = path.split_last() else {
+        return Ok(());
+    };
     let mut here: &mut dyn toml_edit::TableLike = table;
     for parent in parents {
         match here.get_mut(parent).and_then(Item::as_table_like_mut) {

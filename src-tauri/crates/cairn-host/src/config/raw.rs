@@ -115,14 +115,24 @@ pub(super) fn rules(raw: RawPermissions, _text: &str) -> Result<RuleLists, (Stri
     let list = |texts: Vec<String>| -> Result<Vec<Rule>, (String, String)> {
         texts
             .into_iter()
-            .map(|text| text.parse::<Rule>().map_err(|error| (text.clone(), format!("`{text}`: {error}"))))
+            .map(|text| {
+                text.parse::<Rule>()
+                    .map_err(|error| (text.clone(), format!("`{text}`: {error}")))
+            })
             .collect()
     };
-    Ok(RuleLists { allow: list(raw.allow)?, ask: list(raw.ask)?, deny: list(raw.deny)? })
+    Ok(RuleLists {
+        allow: list(raw.allow)?,
+        ask: list(raw.ask)?,
+        deny: list(raw.deny)?,
+    })
 }
 
 pub(super) fn config(raw: RawConfig, text: &str) -> Config {
-    let mut config = Config { default_profile: raw.default_profile, ..Config::default() };
+    let mut config = Config {
+        default_profile: raw.default_profile,
+        ..Config::default()
+    };
     let mut origins = Vec::new();
     let mut note = |key: &str, is_set: bool| {
         if is_set {
@@ -142,7 +152,10 @@ pub(super) fn config(raw: RawConfig, text: &str) -> Config {
     (config.steps, config.steps_auto) = (raw.limits.steps, raw.limits.steps_auto);
     for (name, tool) in raw.tools {
         let table = match tool {
-            RawTool::Switch(enabled) => RawToolTable { enabled: Some(enabled), pass_env: Vec::new() },
+            RawTool::Switch(enabled) => RawToolTable {
+                enabled: Some(enabled),
+                pass_env: Vec::new(),
+            },
             RawTool::Table(table) => table,
         };
         if table.enabled == Some(false) {
@@ -152,8 +165,14 @@ pub(super) fn config(raw: RawConfig, text: &str) -> Config {
             config.pass_env = table.pass_env;
         }
     }
-    config.profiles = raw.profiles.into_iter().map(|(name, profile)| profile_of(name, profile)).collect();
-    config.profiles.sort_by_key(|profile| place_in(text, &profile.name));
+    config.profiles = raw
+        .profiles
+        .into_iter()
+        .map(|(name, profile)| profile_of(name, profile))
+        .collect();
+    config
+        .profiles
+        .sort_by_key(|profile| place_in(text, &profile.name));
     match rules(raw.permissions, text) {
         Ok(lists) => config.rules = lists,
         Err((rule, reason)) => {
@@ -171,7 +190,11 @@ pub(super) fn config(raw: RawConfig, text: &str) -> Config {
 }
 
 fn profile_of(name: String, raw: RawProfile) -> ProfileConfig {
-    let mut headers: Vec<Header> = raw.headers.into_iter().map(|(name, value)| (name, Secret::new(value))).collect();
+    let mut headers: Vec<Header> = raw
+        .headers
+        .into_iter()
+        .map(|(name, value)| (name, Secret::new(value)))
+        .collect();
     headers.sort_by(|a, b| a.0.cmp(&b.0));
     ProfileConfig {
         name,

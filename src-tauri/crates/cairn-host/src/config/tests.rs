@@ -42,13 +42,30 @@ fn written(text: &str) -> (tempfile::TempDir, Config) {
 fn reads_what_is_there_in_the_order_of_the_file() {
     let (_temp, config) = written(FILE);
     assert_eq!(config.broken(), None);
-    let names: Vec<_> = config.profiles.iter().map(|profile| profile.name.as_str()).collect();
+    let names: Vec<_> = config
+        .profiles
+        .iter()
+        .map(|profile| profile.name.as_str())
+        .collect();
     assert_eq!(names, ["zed", "alpha"]);
-    assert_eq!(config.profiles[0].base_url, "http://127.0.0.1:11434/v1", "x141: a trailing slash does not matter");
-    assert_eq!(config.default_mode, Mode::Manual, "p8: never auto for a new session");
-    assert_eq!((config.tools_off, config.pass_env), (vec!["glob".to_owned()], vec!["CI_TOKEN".to_owned()]));
+    assert_eq!(
+        config.profiles[0].base_url, "http://127.0.0.1:11434/v1",
+        "x141: a trailing slash does not matter"
+    );
+    assert_eq!(
+        config.default_mode,
+        Mode::Manual,
+        "p8: never auto for a new session"
+    );
+    assert_eq!(
+        (config.tools_off, config.pass_env),
+        (vec!["glob".to_owned()], vec!["CI_TOKEN".to_owned()])
+    );
     assert_eq!(config.rules.deny.len(), 1);
-    assert!(!format!("{:?}", config.profiles).contains("sk-secret"), "a header's value is never printed");
+    assert!(
+        !format!("{:?}", config.profiles).contains("sk-secret"),
+        "a header's value is never printed"
+    );
 }
 
 #[test]
@@ -60,9 +77,18 @@ fn x141_a_broken_file_is_named_with_line_and_column_and_never_overwritten() {
         ("[ui]\ntheme = \"pink\"\n", 2, "pink"),
     ] {
         let (_temp, config) = written(text);
-        let error = config.broken().unwrap_or_else(|| panic!("{text:?} passed")).clone();
-        assert!(error.line == line && error.reason.contains(says), "{text:?}: {error}");
-        let change = SettingsSetParams { theme: Some(Theme::Dark), ..SettingsSetParams::default() };
+        let error = config
+            .broken()
+            .unwrap_or_else(|| panic!("{text:?} passed"))
+            .clone();
+        assert!(
+            error.line == line && error.reason.contains(says),
+            "{text:?}: {error}"
+        );
+        let change = SettingsSetParams {
+            theme: Some(Theme::Dark),
+            ..SettingsSetParams::default()
+        };
         let refused = config.with_settings(&change, &none()).unwrap_err();
         assert_eq!(refused.code, ErrorCode::BadConfig);
         assert_eq!(std::fs::read_to_string(config.path()).unwrap(), text);
@@ -85,24 +111,40 @@ fn a_change_keeps_comments_order_and_unknown_keys() {
     };
     let config = config.with_profile(&profile, &none()).unwrap();
     let text = std::fs::read_to_string(config.path()).unwrap();
-    for kept in ["# my settings", "future_key = \"kept\" # by a newer build", "# the small one", "sk-secret"] {
+    for kept in [
+        "# my settings",
+        "future_key = \"kept\" # by a newer build",
+        "# the small one",
+        "sk-secret",
+    ] {
         assert!(text.contains(kept), "{kept} is gone:\n{text}");
     }
     assert_eq!(config.profile_for_new().unwrap().model, "other");
     assert_eq!(config.profile("zed").unwrap().context_window, Some(8_192));
     let config = config.without_profile("zed", &none()).unwrap();
     assert!(config.profile("zed").is_none() && config.default_profile.is_none());
-    assert_eq!(config.profile_for_new().unwrap().name, "alpha", "the only one left is the one");
+    assert_eq!(
+        config.profile_for_new().unwrap().name,
+        "alpha",
+        "the only one left is the one"
+    );
 }
 
 #[test]
 fn a_file_edited_by_hand_meanwhile_is_not_lost() {
     let (_temp, config) = written("");
     std::fs::write(config.path(), "by_hand = true\n").unwrap();
-    let change = SettingsSetParams { theme: Some(Theme::Dark), ..SettingsSetParams::default() };
+    let change = SettingsSetParams {
+        theme: Some(Theme::Dark),
+        ..SettingsSetParams::default()
+    };
     let config = config.with_settings(&change, &none()).unwrap();
     assert_eq!(config.theme, Theme::Dark);
-    assert!(std::fs::read_to_string(config.path()).unwrap().starts_with("by_hand = true\n"));
+    assert!(
+        std::fs::read_to_string(config.path())
+            .unwrap()
+            .starts_with("by_hand = true\n")
+    );
 }
 
 #[test]
@@ -110,16 +152,25 @@ fn the_environment_goes_before_the_file() {
     let temp = tempfile::tempdir().unwrap();
     let path = temp.path().join("config.toml");
     std::fs::write(&path, FILE).unwrap();
-    let environment = Environment::new([("CAIRN_PROFILE".into(), "alpha".into()), ("CAIRN_MODE".into(), "Plan".into())]);
+    let environment = Environment::new([
+        ("CAIRN_PROFILE".into(), "alpha".into()),
+        ("CAIRN_MODE".into(), "Plan".into()),
+    ]);
     let config = Config::load(&path, &environment);
     assert_eq!(config.profile_for_new().unwrap().name, "alpha");
     assert_eq!(config.default_mode, Mode::Plan);
-    assert!(config.origins.contains(&("default_profile".to_owned(), ValueOrigin::Environment)));
+    assert!(
+        config
+            .origins
+            .contains(&("default_profile".to_owned(), ValueOrigin::Environment))
+    );
 }
 
 #[test]
 fn t04_a_projects_own_file_can_only_tighten() {
-    let lists = project_rules("[permissions]\nallow = [\"run: rm\"]\ndeny = [\"run: curl\"]\nask = [\"host: x.org\"]\n");
+    let lists = project_rules(
+        "[permissions]\nallow = [\"run: rm\"]\ndeny = [\"run: curl\"]\nask = [\"host: x.org\"]\n",
+    );
     let lists = lists.unwrap();
     assert!(lists.allow.is_empty());
     assert_eq!((lists.deny.len(), lists.ask.len()), (1, 1));

@@ -61,11 +61,16 @@ fn grammar(language: &str) -> Option<&'static SyntaxReference> {
     if language.is_empty() || language.eq_ignore_ascii_case("text") {
         return None;
     }
-    GRAMMARS.find_syntax_by_token(language).filter(|found| found.name != "Plain Text")
+    GRAMMARS
+        .find_syntax_by_token(language)
+        .filter(|found| found.name != "Plain Text")
 }
 
 fn plain(line: &str) -> Vec<CodeSpan> {
-    vec![CodeSpan { role: CodeRole::Plain, text: line.to_owned() }]
+    vec![CodeSpan {
+        role: CodeRole::Plain,
+        text: line.to_owned(),
+    }]
 }
 
 fn coloured(grammar: &SyntaxReference, text: &str) -> Vec<Vec<CodeSpan>> {
@@ -85,16 +90,26 @@ fn coloured(grammar: &SyntaxReference, text: &str) -> Vec<Vec<CodeSpan>> {
         .collect()
 }
 
-fn spans(line: &str, changes: &[(usize, syntect::parsing::ScopeStackOp)], stack: &mut ScopeStack) -> Vec<CodeSpan> {
+fn spans(
+    line: &str,
+    changes: &[(usize, syntect::parsing::ScopeStackOp)],
+    stack: &mut ScopeStack,
+) -> Vec<CodeSpan> {
     let mut spans: Vec<CodeSpan> = Vec::new();
     let mut push = |text: &str, role| match spans.last_mut() {
         _ if text.is_empty() => {}
         Some(last) if last.role == role => last.text.push_str(text),
-        _ => spans.push(CodeSpan { role, text: text.to_owned() }),
+        _ => spans.push(CodeSpan {
+            role,
+            text: text.to_owned(),
+        }),
     };
     let mut from = 0;
     for (at, change) in changes {
-        push(line.get(from..(*at).min(line.len())).unwrap_or_default(), role_of(stack));
+        push(
+            line.get(from..(*at).min(line.len())).unwrap_or_default(),
+            role_of(stack),
+        );
         from = (*at).min(line.len());
         if stack.apply(change).is_err() {
             break;
@@ -105,9 +120,13 @@ fn spans(line: &str, changes: &[(usize, syntect::parsing::ScopeStackOp)], stack:
 }
 
 fn role_of(stack: &ScopeStack) -> CodeRole {
-    stack.scopes.iter().rev().find_map(|scope| {
-        let fits = ROLES.iter().filter(|(prefix, _)| prefix.is_prefix_of(*scope));
-        fits.max_by_key(|(prefix, _)| prefix.len()).map(|(_, role)| *role)
-    })
-    .unwrap_or(CodeRole::Plain)
+    stack
+        .scopes
+        .iter()
+        .rev()
+        .find_map(|scope| {
+            let fits = ROLES.iter().filter(|(prefix, _)| prefix.is_prefix_of(*scope));
+            fits.max_by_key(|(prefix, _)| prefix.len()).map(|(_, role)| *role)
+        })
+        .unwrap_or(CodeRole::Plain)
 }

@@ -11,7 +11,10 @@ const LONGEST: usize = 2_048;
 pub(super) fn link(target: &str, inlines: Vec<RichInline>) -> RichInline {
     match alive(target) {
         Some(href) => RichInline::Link { href, inlines },
-        None => RichInline::DeadLink { href: shown(target), inlines },
+        None => RichInline::DeadLink {
+            href: shown(target),
+            inlines,
+        },
     }
 }
 

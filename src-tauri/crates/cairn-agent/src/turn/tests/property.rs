@@ -53,32 +53,58 @@ fn play(bench: &mut Bench, chance: &Chance) -> Vec<Effect> {
             bench.call(&format!("c{id}"), TOOLS[usize::from(*tool)], &arguments);
             Vec::new()
         }
-        Chance::End(whole) => bench.end(if *whole { FinishReason::Stop } else { FinishReason::Length }),
+        Chance::End(whole) => bench.end(if *whole {
+            FinishReason::Stop
+        } else {
+            FinishReason::Length
+        }),
         Chance::Prepare(id, would, digest) => {
             let would = [read(), write(), run()][usize::from(*would)].clone();
             bench.prepared(&format!("c{id}"), would, &format!("d{digest}"))
         }
-        Chance::Unprepare(id) => {
-            bench.tell(Input::Unprepared { call: format!("c{id}").into(), message: "no".to_owned() })
-        }
-        Chance::Finish(id, ok) => bench.done(&format!("c{id}"), ToolOutcome { ok: *ok, ..ToolOutcome::ok("r") }),
+        Chance::Unprepare(id) => bench.tell(Input::Unprepared {
+            call: format!("c{id}").into(),
+            message: "no".to_owned(),
+        }),
+        Chance::Finish(id, ok) => bench.done(
+            &format!("c{id}"),
+            ToolOutcome {
+                ok: *ok,
+                ..ToolOutcome::ok("r")
+            },
+        ),
         Chance::Answer(kind) => {
-            let Some(card) = bench.machine.log().approvals.first().cloned() else { return Vec::new() };
+            let Some(card) = bench.machine.log().approvals.first().cloned() else {
+                return Vec::new();
+            };
             let answer = match kind {
                 0..3 => ApprovalAnswer::AllowOnce,
                 3 => ApprovalAnswer::Skip,
                 4 => ApprovalAnswer::Deny { note: None },
-                _ => ApprovalAnswer::Deny { note: Some("no".to_owned()) },
+                _ => ApprovalAnswer::Deny {
+                    note: Some("no".to_owned()),
+                },
             };
-            if bench.machine.check_answer(&card.id, &card.digest, &answer).is_err() {
+            if bench
+                .machine
+                .check_answer(&card.id, &card.digest, &answer)
+                .is_err()
+            {
                 return Vec::new();
             }
-            bench.tell(Input::AnswerApproval { approval: card.id, answer })
+            bench.tell(Input::AnswerApproval {
+                approval: card.id,
+                answer,
+            })
         }
         Chance::Stop => bench.tell(Input::Stop),
         Chance::Continue => bench.tell(Input::Continue),
         Chance::Fail(passing) => {
-            let error = if *passing { ModelError::passing } else { ModelError::fatal };
+            let error = if *passing {
+                ModelError::passing
+            } else {
+                ModelError::fatal
+            };
             bench.tell(Input::ModelFailed(error(ErrorCode::ModelServer, "503")))
         }
         Chance::Wake => bench.tell(Input::Woke),
