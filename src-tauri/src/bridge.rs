@@ -100,6 +100,10 @@ impl Windows {
 
 /// Carries a request of a page to the host.
 #[tauri::command]
+#[allow(
+    clippy::let_underscore_must_use,
+    reason = "the command macro writes such a line"
+)]
 pub(crate) async fn request(
     window: WebviewWindow,
     windows: State<'_, Windows>,
@@ -110,6 +114,10 @@ pub(crate) async fn request(
 
 /// Sends every event of the window's project to its page from now on. A page that was loaded again calls it again.
 #[tauri::command]
+#[allow(
+    clippy::let_underscore_must_use,
+    reason = "the command macro writes such a line"
+)]
 pub(crate) async fn subscribe(
     window: WebviewWindow,
     windows: State<'_, Windows>,

@@ -16,8 +16,8 @@ pub(crate) fn has_session_bus(environment: &Environment) -> bool {
 }
 
 /// The last touch on a window.
-pub(crate) fn finish<'a, R: Runtime, M: Manager<R>>(
-    builder: WebviewWindowBuilder<'a, R, M>,
-) -> WebviewWindowBuilder<'a, R, M> {
+pub(crate) fn finish<R: Runtime, M: Manager<R>>(
+    builder: WebviewWindowBuilder<'_, R, M>,
+) -> WebviewWindowBuilder<'_, R, M> {
     builder
 }

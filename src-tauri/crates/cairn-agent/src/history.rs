@@ -88,7 +88,7 @@ impl Conversation<'_> {
         match &item.body {
             ItemBody::User { text, attachments } => self.user(text, attachments),
             ItemBody::Notice(notice) if is_told(notice) => {
-                self.push_user(vec![Part::Text(notice.text.clone())])
+                self.push_user(vec![Part::Text(notice.text.clone())]);
             }
             // Without a step: written by a build that did not count them. Each is a step of its own.
             ItemBody::Assistant { .. } | ItemBody::Tool(_) => self.model_step(std::slice::from_ref(item)),
@@ -106,7 +106,7 @@ impl Conversation<'_> {
                     None => text.push_str(&format!("\n\n{}", unseen(picture))),
                 },
                 Attachment::File { path } => {
-                    text.push_str(&format!("\n\n[The user attached the file `{path}`.]"))
+                    text.push_str(&format!("\n\n[The user attached the file `{path}`.]"));
                 }
             }
         }

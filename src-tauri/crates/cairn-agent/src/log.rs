@@ -88,7 +88,7 @@ impl SessionLog {
                 self.approvals.push(approval);
             }
             EventBody::ApprovalResolved { approval, .. } => {
-                self.approvals.retain(|waiting| waiting.id != approval)
+                self.approvals.retain(|waiting| waiting.id != approval);
             }
             EventBody::QuestionAsked { question } => self.question = Some(question),
             EventBody::QuestionResolved { question, answers } => {

@@ -7,9 +7,9 @@ use crate::model::ModelError;
 /// Tries in all, the first counted.
 pub const TRIES: u32 = 5;
 const FIRST: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 /// A server that asks for a longer wait than this gets an answer from the person instead.
-const PATIENCE: Duration = Duration::from_secs(600);
+const PATIENCE: Duration = Duration::from_mins(10);
 
 /// How long to wait before try number `attempt + 1`; none when it is not to be tried again.
 ///

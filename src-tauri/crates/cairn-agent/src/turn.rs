@@ -178,7 +178,7 @@ impl TurnMachine {
             Input::SetModel { profile, info } => self.set_model(profile, info),
             Input::Rename(title) => self.change_session(|session| session.title = title),
             Input::Archive(archived) => {
-                self.change_session(|session| session.archived = archived == Archived::Yes)
+                self.change_session(|session| session.archived = archived == Archived::Yes);
             }
             Input::SetPlan(plan) => self.set_plan(plan),
             Input::AnswerApproval { approval, answer } => self.answer_approval(&approval, answer),

@@ -30,12 +30,9 @@ pub(crate) async fn run(host: &Arc<Host>, exec: Exec) -> Result<u8, ApiError> {
         return Ok(USAGE);
     }
     let demo = exec.profile.as_deref() == Some("demo");
-    let prompt = match prompt(exec.prompt.as_deref(), demo)? {
-        Some(prompt) => prompt,
-        None => {
-            out::problem("There is nothing to do: give a prompt, or - to read it from standard input.");
-            return Ok(USAGE);
-        }
+    let Some(prompt) = prompt(exec.prompt.as_deref(), demo)? else {
+        out::problem("There is nothing to do: give a prompt, or - to read it from standard input.");
+        return Ok(USAGE);
     };
     let project = open_project(host, exec.project.clone(), demo).await?;
     host.sweep().await;
@@ -152,9 +149,9 @@ async fn choose_model(host: &Arc<Host>, session: &OpenSession, asked: Option<&st
         Some(name) => host.use_profile(&session.handle, &name).await?,
         None => host.use_only_server(&session.handle).await?,
     };
-    warnings
-        .iter()
-        .for_each(|warning| out::note(&format!("note: {warning}")));
+    for warning in warnings {
+        out::note(&format!("note: {warning}"));
+    }
     Ok(())
 }
 

@@ -115,7 +115,7 @@ impl Window {
             Request::QuestionAnswer(params) => json(self.answer_question(params).await?),
             Request::PlanSet(params) => json(self.set_plan(params).await?),
             Request::PictureAdd(params) => json(self.add_picture(params).await?),
-            Request::SettingsGet(_) => json(self.settings().await),
+            Request::SettingsGet(_) => json(self.settings()),
             Request::SettingsSet(params) => json(self.change_settings(params).await?),
             Request::ProfileSave(params) => json(self.save_profile(params).await?),
             Request::ProfileDelete(params) => json(self.delete_profile(params).await?),

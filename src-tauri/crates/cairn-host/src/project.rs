@@ -104,8 +104,11 @@ fn key_of(real: &Path) -> ProjectKey {
         .take(24)
         .collect();
     let hash = Sha256::digest(real.as_os_str().as_encoded_bytes());
-    let hex: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    ProjectKey(format!("{}-{hex}", plain.trim_matches('-')))
+    let short = hash
+        .iter()
+        .take(8)
+        .fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
+    ProjectKey(format!("{}-{short:016x}", plain.trim_matches('-')))
 }
 
 #[cfg(test)]

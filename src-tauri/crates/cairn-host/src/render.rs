@@ -65,7 +65,7 @@ impl<'a> Tree<'a> {
                     text: self.text(place),
                 })
             }
-            Event::Start(tag) => self.tagged(tag, place, depth),
+            Event::Start(tag) => Some(self.tagged(tag, place, depth)),
             Event::Rule => Some(RichBlock::Rule),
             Event::Html(text) => Some(RichBlock::Verbatim {
                 text: text.trim_end().to_owned(),
@@ -80,9 +80,9 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn tagged(&mut self, tag: Tag<'a>, place: &Range<usize>, depth: usize) -> Option<RichBlock> {
+    fn tagged(&mut self, tag: Tag<'a>, place: &Range<usize>, depth: usize) -> RichBlock {
         let end = tag.to_end();
-        Some(match tag {
+        match tag {
             Tag::Paragraph => RichBlock::Paragraph {
                 inlines: self.inlines(&end, depth),
             },
@@ -120,7 +120,7 @@ impl<'a> Tree<'a> {
                     text: self.text(place),
                 }
             }
-        })
+        }
     }
 
     fn blocks(&mut self, end: &TagEnd, depth: usize) -> Vec<RichBlock> {

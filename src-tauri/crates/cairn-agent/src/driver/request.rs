@@ -67,7 +67,7 @@ async fn load_pictures(wanted: &[Picture], journal: Arc<dyn Journal>) -> HashMap
                 found.insert(picture.sent.0.clone(), bytes);
             }
             Err(error) => {
-                tracing::warn!(%error, picture = %picture.sent, "a picture of the conversation is gone")
+                tracing::warn!(%error, picture = %picture.sent, "a picture of the conversation is gone");
             }
         }
     }

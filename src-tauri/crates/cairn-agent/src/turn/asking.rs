@@ -79,7 +79,8 @@ impl TurnMachine {
 
     pub(super) fn model_said(&mut self, event: ModelEvent) {
         let Phase::Asking(mut reply) = std::mem::replace(&mut self.phase, Phase::Idle) else {
-            return self.ignore_late(event);
+            // What a dropped stream still had in its pipe belongs to nobody.
+            return tracing::debug!(?event, "the model spoke when nobody listened");
         };
         match event {
             ModelEvent::Loading => {
@@ -126,11 +127,6 @@ impl TurnMachine {
         self.phase = Phase::Asking(reply);
     }
 
-    /// What a dropped stream still had in its pipe belongs to nobody.
-    fn ignore_late(&mut self, event: ModelEvent) {
-        tracing::debug!(?event, "the model spoke when nobody listened");
-    }
-
     fn grow(
         &mut self,
         item: Option<ItemId>,
@@ -145,15 +141,14 @@ impl TurnMachine {
             tokens_per_second: None,
         });
         *said |= !piece.trim().is_empty();
-        let id = match item {
-            Some(id) => id,
-            None => {
-                let step = self.step_number();
-                let item = self.new_item(ItemState::Running, step, body(String::new()));
-                let id = item.id.clone();
-                self.record(EventBody::ItemStarted { item });
-                id
-            }
+        let id = if let Some(id) = item {
+            id
+        } else {
+            let step = self.step_number();
+            let item = self.new_item(ItemState::Running, step, body(String::new()));
+            let id = item.id.clone();
+            self.record(EventBody::ItemStarted { item });
+            id
         };
         let offset = match self.log.item(&id).map(|item| &item.body) {
             Some(ItemBody::Assistant { text } | ItemBody::Thinking { text }) => text.len() as u64,

@@ -171,7 +171,7 @@ impl TurnMachine {
         });
         match stage {
             Stage::Rechecking { digest } if digest == facts.digest => {
-                self.allowed(id, &item, facts, Decided::Person)
+                self.allowed(id, &item, facts, Decided::Person);
             }
             Stage::Preparing | Stage::Rechecking { .. } => self.judge(id, &item, facts),
             _ => self.effects.push(Effect::Forget { call: id.clone() }),

@@ -223,21 +223,18 @@ impl TurnMachine {
         self.effects.push(Effect::Forget {
             call: card.call.clone(),
         });
-        match note {
-            Some(note) => {
-                let text = format!(
-                    "The user denied this call: it did not run and nothing changed. The user says: {note}"
-                );
-                self.refuse(&card.call, ItemState::Denied, &text, Some(Decided::Person));
-                self.schedule();
-            }
-            None => {
-                let text = "The user denied this call: it did not run and nothing changed.";
-                self.refuse(&card.call, ItemState::Denied, text, Some(Decided::Person));
-                if let Phase::Calling { calls, .. } = std::mem::replace(&mut self.phase, Phase::Idle) {
-                    let text = "It did not run: the user denied another call of this reply.";
-                    self.end_calls(calls, TurnOutcome::Denied, text);
-                }
+        if let Some(note) = note {
+            let text = format!(
+                "The user denied this call: it did not run and nothing changed. The user says: {note}"
+            );
+            self.refuse(&card.call, ItemState::Denied, &text, Some(Decided::Person));
+            self.schedule();
+        } else {
+            let text = "The user denied this call: it did not run and nothing changed.";
+            self.refuse(&card.call, ItemState::Denied, text, Some(Decided::Person));
+            if let Phase::Calling { calls, .. } = std::mem::replace(&mut self.phase, Phase::Idle) {
+                let text = "It did not run: the user denied another call of this reply.";
+                self.end_calls(calls, TurnOutcome::Denied, text);
             }
         }
     }

@@ -2,8 +2,7 @@
 
 use cairn_host::parts::unified;
 use cairn_protocol::{
-    Activity, ApprovalResolution, ContentBlock, Event, EventBody, Item, ItemBody, ItemState, Notice,
-    ToolItem, Turn, TurnOutcome,
+    Activity, ContentBlock, Event, EventBody, Item, ItemBody, ItemState, Notice, ToolItem, Turn, TurnOutcome,
 };
 
 use crate::args::JsonArg;
@@ -53,10 +52,6 @@ impl Printer {
         match body {
             EventBody::ItemStarted { item } | EventBody::ItemUpdated { item } => self.item(item),
             EventBody::ItemCompleted { item } => self.completed(item),
-            EventBody::ApprovalResolved {
-                resolution: ApprovalResolution::Denied { .. },
-                ..
-            } => {}
             EventBody::ActivityChanged {
                 activity: Activity::Retrying { attempt, reason, .. },
             } => {
@@ -88,11 +83,7 @@ impl Printer {
 
     /// Every diff and command is shown in full, also of what ran by rule or mode.
     fn begins(tool: &ToolItem) {
-        out::note(
-            &format!("{} {}", tool.title, out::safe(&tool.target))
-                .trim_end()
-                .to_owned(),
-        );
+        out::note(format!("{} {}", tool.title, out::safe(&tool.target)).trim_end());
         for block in &tool.blocks {
             match block {
                 ContentBlock::Diff(diff) => out::note(&out::safe(&unified(diff))),

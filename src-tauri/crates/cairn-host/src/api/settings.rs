@@ -10,7 +10,7 @@ use crate::config::ProfileConfig;
 use crate::models;
 
 impl Window {
-    pub(super) async fn settings(&self) -> SettingsView {
+    pub(super) fn settings(&self) -> SettingsView {
         let config = self.host.config();
         SettingsView {
             path: config.path().display().to_string(),
@@ -57,7 +57,7 @@ impl Window {
             .config()
             .with_settings(&params, self.host.environment())?;
         self.host.set_config(config);
-        Ok(self.settings().await)
+        Ok(self.settings())
     }
 
     pub(super) async fn save_profile(&self, params: ProfileParams) -> Result<SettingsView, ApiError> {
@@ -76,7 +76,7 @@ impl Window {
             // A key goes only to the server it was given for: another address needs it to be entered again.
             self.host.forget_key(&params.name).await?;
         }
-        Ok(self.settings().await)
+        Ok(self.settings())
     }
 
     pub(super) async fn delete_profile(&self, params: ProfileNameParams) -> Result<SettingsView, ApiError> {
@@ -86,19 +86,19 @@ impl Window {
             .without_profile(&params.name, self.host.environment())?;
         self.host.set_config(config);
         self.host.forget_key(&params.name).await?;
-        Ok(self.settings().await)
+        Ok(self.settings())
     }
 
     pub(super) async fn set_key(&self, params: KeySetParams) -> Result<SettingsView, ApiError> {
         self.host
             .keep_key(&params.profile, &params.key, params.keep)
             .await?;
-        Ok(self.settings().await)
+        Ok(self.settings())
     }
 
     pub(super) async fn delete_key(&self, params: ProfileNameParams) -> Result<SettingsView, ApiError> {
         self.host.forget_key(&params.name).await?;
-        Ok(self.settings().await)
+        Ok(self.settings())
     }
 
     pub(super) async fn test_model(&self, params: ModelTestParams) -> Result<ModelTestResult, ApiError> {

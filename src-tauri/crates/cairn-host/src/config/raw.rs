@@ -27,6 +27,7 @@ pub(crate) struct ProfileConfig {
 
 #[derive(Deserialize)]
 #[serde(default)]
+#[derive(Default)]
 pub(super) struct RawConfig {
     default_profile: Option<String>,
     profiles: HashMap<String, RawProfile>,
@@ -34,19 +35,6 @@ pub(super) struct RawConfig {
     tools: HashMap<String, RawTool>,
     limits: RawLimits,
     ui: RawUi,
-}
-
-impl Default for RawConfig {
-    fn default() -> Self {
-        Self {
-            default_profile: None,
-            profiles: HashMap::new(),
-            permissions: RawPermissions::default(),
-            tools: HashMap::new(),
-            limits: RawLimits::default(),
-            ui: RawUi::default(),
-        }
-    }
 }
 
 #[derive(Deserialize)]

@@ -321,7 +321,7 @@ fn edit(answer: Option<&Past<'_>>) -> Vec<Line> {
 
 fn after_edit(edit: Option<&Past<'_>>) -> &'static str {
     if edit.is_some_and(Past::ok) {
-        "The file is changed; *Undo* on its card would put it back. "
+        "The file is changed; what it was before is kept. "
     } else {
         "The edit did not happen, so the file is as it was. A model would now ask you or try another way; I just go on. "
     }
