@@ -36,16 +36,29 @@ describe('X78: what may answer a card', () => {
     expect(guard.mayClick(1)).toBe(true);
   });
 
-  it('voids_a_press_when_the_card_changes_under_it', () => {
+  it('voids_a_press_when_the_card_changes_under_it_however_long_it_is_held', () => {
+    for (const [by, clicks] of [
+      ['pointer', 1],
+      ['key', 0],
+    ] as const) {
+      const clock = standing();
+      const guard = new AnswerGuard(clock);
+      clock.move(500);
+      guard.press(by);
+      guard.renew();
+      clock.move(5000);
+      expect(guard.mayClick(clicks)).toBe(false);
+      guard.press(by);
+      expect(guard.mayClick(clicks)).toBe(true);
+    }
+  });
+
+  it('ignores_a_click_of_the_pointer_that_was_not_pressed_on_the_card', () => {
     const clock = standing();
     const guard = new AnswerGuard(clock);
-    clock.move(500);
-    guard.press('pointer');
-    guard.renew();
-    clock.move(500);
-    expect(guard.mayClick(1)).toBe(true);
-    guard.press('pointer');
-    guard.renew();
+    clock.move(5000);
+    expect(guard.mayClick(1)).toBe(false);
+    guard.press('key');
     expect(guard.mayClick(1)).toBe(false);
   });
 

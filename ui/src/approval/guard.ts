@@ -32,7 +32,6 @@ export class AnswerGuard {
   renew(): void {
     this.#generation += 1;
     this.#since = this.#clock.now();
-    this.#press = null;
   }
 
   /** A pointer went down or an activating key was pressed inside the card. */
@@ -43,17 +42,18 @@ export class AnswerGuard {
   /**
    * Whether the click that arrives now may act; `clicks` is the event's `detail`.
    *
-   * What counts is what was shown when the pointer went down. Clicks without any press (detail 0)
-   * come from assistive tools; they are held to the quiet time only.
+   * What counts is what was shown when the pointer went down, so a click of the pointer needs a press
+   * of its own. Clicks without a pointer (detail 0) come from a key, or from assistive tools, which
+   * press nothing and are held to the quiet time.
    */
   mayClick(clicks: number): boolean {
     const press = this.#press;
     this.#press = null;
     if (clicks > 1) return false;
-    if (press && press.by === (clicks === 0 ? 'key' : 'pointer')) {
+    if (press?.by === (clicks === 0 ? 'key' : 'pointer')) {
       return press.counts && press.generation === this.#generation;
     }
-    return this.#quietOver();
+    return clicks === 0 && this.#quietOver();
   }
 
   /** Whether the key press that arrives now may act by itself, without a click. */
