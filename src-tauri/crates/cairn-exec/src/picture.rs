@@ -56,7 +56,7 @@ pub enum PictureError {
     #[error("decoding it takes more than {} MB of memory; make a smaller copy", MAX_MEMORY >> 20)]
     TooMuchMemory,
     /// Decoding it takes too long.
-    #[error("decoding it took longer than 2 s; make a smaller or simpler copy")]
+    #[error("decoding it takes longer than 2 s; make a smaller or simpler copy")]
     TooSlow,
     /// It begins like a picture but is none, or is cut.
     #[error("the picture is broken: {0}")]

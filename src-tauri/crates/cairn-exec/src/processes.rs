@@ -142,7 +142,8 @@ impl Processes {
 
     /// Decodes a picture in a helper of its own, scales it for a model and encodes it again where it has to.
     ///
-    /// At most 2 s; refused pictures cost next to nothing, because sizes are looked at first.
+    /// At most 2 s of processor time and 10 s by the clock. Refused pictures cost next to nothing, because sizes are
+    /// looked at first.
     pub async fn scale_picture(
         &self,
         bytes: Arc<[u8]>,

@@ -10,5 +10,8 @@ use crate::sys;
 /// Replaces this process by another program, with the same environment, folder and terminal. Returns only when that
 /// failed. Only for a process that has nothing open that must be closed in order.
 pub fn become_program(program: &Path, arguments: &[OsString]) -> io::Error {
-    sys::command(program).args(arguments).envs(std::env::vars_os()).exec()
+    sys::command(program)
+        .args(arguments)
+        .envs(std::env::vars_os())
+        .exec()
 }

@@ -8,14 +8,16 @@ use std::time::{Duration, Instant};
 
 use cairn_exec::ExecError;
 use cairn_protocol::CommandEnd;
+use futures_util::StreamExt as _;
 use rustix::process::{Pid, Signal, kill_process};
 use support::*;
 
 /// The tree is dead this long after Stop or the limit. SPEC T21.
 const DEAD: Duration = Duration::from_millis(2500);
 
-/// Stop is answered within 200 ms. The rest is for a machine that does other things too.
-const ANSWERED: Duration = Duration::from_millis(200 + 100);
+/// Stop is answered within 200 ms; the rest is for a machine that does many other things. Were a stubborn command
+/// waited for, it would be 2 s.
+const ANSWERED: Duration = Duration::from_millis(200 + 250);
 
 /// Lines that do not want to end; each prints `up` once all of it runs.
 const STUBBORN: &[&str] = &[
@@ -79,6 +81,8 @@ async fn s5_stop_is_answered_at_once_and_leaves_nothing() {
 async fn x62_the_time_limit_ends_all_of_it() {
     let runs = STUBBORN.iter().map(|text| async move {
         let processes = processes();
+        // The time that the supervisor needs to start is not the command's.
+        run(&processes, "true").await;
         let mark = mark();
         let mut spec = line(text, &mark);
         spec.limit = Some(Duration::from_secs(1));
@@ -95,13 +99,16 @@ async fn x62_the_time_limit_ends_all_of_it() {
             "limit 1 s, answered after {answered:?}, dead after {:?}: {text}",
             since.elapsed()
         );
-        // All of them run at the same time, so they get a little more.
         assert!(
-            answered <= Duration::from_secs(1) + ANSWERED * 2,
+            answered <= Duration::from_secs(2),
             "{text}: answered after {answered:?}"
         );
     });
-    futures_util::future::join_all(runs).await;
+    // Some of them keep a processor busy, so only a few run at the same time.
+    futures_util::stream::iter(runs)
+        .buffer_unordered(3)
+        .collect::<Vec<()>>()
+        .await;
 }
 
 #[tokio::test]

@@ -51,7 +51,7 @@ pub enum PictureProblem {
 
 /// Decodes a picture, makes a copy that fits a model where the original does not, and keeps both.
 ///
-/// `name` is what the picture is called, like `docs/axis.png`. At most about 2 s; a refused picture costs next to
+/// `name` is what the picture is called, like `docs/axis.png`. For how long at most says [`Processes::scale_picture`]; a refused picture costs next to
 /// nothing.
 pub async fn look(
     processes: &Processes,

@@ -67,9 +67,12 @@ pub(crate) fn alive(mark: &str) -> Vec<u32> {
         .collect()
 }
 
-/// Whether there is a process with that id.
+/// Whether a process with that id runs. One that has ended and was not waited for yet does not.
 pub(crate) fn is_there(pid: u32) -> bool {
-    std::path::Path::new(&format!("/proc/{pid}")).exists()
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    status
+        .lines()
+        .any(|line| line.starts_with("State:") && !line.contains('Z'))
 }
 
 /// Children of a process.
