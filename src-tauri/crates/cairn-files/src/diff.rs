@@ -50,19 +50,16 @@ pub fn file_diff(path: &str, before: Option<Side<'_>>, after: Option<Side<'_>>) 
         notes: Vec::new(),
     };
     let (old, new) = (Text::of(before), Text::of(after));
-    match (old, new) {
-        (Some(old), Some(new)) => {
-            note_differences(&mut diff, &old, &new, before.is_some() && after.is_some());
-            compare(&mut diff, &old, &new);
-        }
-        _ => {
-            let size = |side: Option<Side<'_>>| side.map_or(0, |side| side.bytes.len());
-            diff.notes.push(format!(
-                "binary: {} bytes before, {} bytes after",
-                size(before),
-                size(after)
-            ));
-        }
+    if let (Some(old), Some(new)) = (old, new) {
+        note_differences(&mut diff, &old, &new, before.is_some() && after.is_some());
+        compare(&mut diff, &old, &new);
+    } else {
+        let size = |side: Option<Side<'_>>| side.map_or(0, |side| side.bytes.len());
+        diff.notes.push(format!(
+            "binary: {} bytes before, {} bytes after",
+            size(before),
+            size(after)
+        ));
     }
     diff
 }
@@ -118,7 +115,6 @@ fn note_differences(diff: &mut FileDiff, old: &Text, new: &Text, both: bool) {
     let notes = &mut diff.notes;
     match (both && old.ends_open(), new.ends_open()) {
         (false, true) => notes.push("the file has no newline at its end".to_owned()),
-        (true, true) => {}
         (true, false) if !new.decoded.text.is_empty() => {
             notes.push("a newline is added at the end of the file".to_owned());
         }
@@ -295,7 +291,11 @@ impl Draw<'_> {
                 }
                 continue;
             }
-            let pairs = words::Pairs::of(self.lines(self.old, &old), self.lines(self.new, &new), self.left);
+            let pairs = words::Pairs::of(
+                self.old.get(old.clone()).unwrap_or_default(),
+                self.new.get(new.clone()).unwrap_or_default(),
+                self.left,
+            );
             for (at, line) in old.enumerate() {
                 let text = self.old.get(line).copied().unwrap_or_default();
                 self.push(&mut out, DiffLineKind::Removed, Some(line), None, || {
@@ -310,10 +310,6 @@ impl Draw<'_> {
             }
         }
         out
-    }
-
-    fn lines<'b>(&self, lines: &'b [&'b str], range: &Range<usize>) -> &'b [&'b str] {
-        lines.get(range.clone()).unwrap_or_default()
     }
 
     fn push(

@@ -265,13 +265,10 @@ fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> (String, Vec<(usize, 
     let mut text = String::with_capacity(pairs.len());
     let mut damaged = Vec::new();
     for c in char::decode_utf16(pairs.iter().copied().map(unit)) {
-        match c {
-            Ok(c) => text.push(c),
-            Err(_) => {
-                damaged.push((text.len(), 2));
-                text.push(char::REPLACEMENT_CHARACTER);
-            }
+        if c.is_err() {
+            damaged.push((text.len(), 2));
         }
+        text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
     }
     if !rest.is_empty() {
         damaged.push((text.len(), rest.len()));

@@ -101,12 +101,12 @@ pub fn without_end(line: &str) -> &str {
 /// Number of the line, from 1, in which a byte offset lies.
 pub fn line_at(text: &str, offset: usize, ends: LineEnds) -> u64 {
     let last = if ends == LineEnds::All(LineEnd::Cr) {
-        b'\r'
+        '\r'
     } else {
-        b'\n'
+        '\n'
     };
-    let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
-    1 + before.iter().filter(|byte| **byte == last).count() as u64
+    let before = text.get(..text.floor_char_boundary(offset)).unwrap_or(text);
+    1 + before.matches(last).count() as u64
 }
 
 /// All places of `wanted` in `text`, without overlap, whatever line ends either has.

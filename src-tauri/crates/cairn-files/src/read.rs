@@ -305,7 +305,11 @@ impl Fill {
 
     /// Adds a line while there is room; the first one always, cut if it must be.
     fn add(&mut self, mut text: String, mut hidden: u64) -> bool {
-        let extra = if hidden > 0 { LINE_COST + CUT_COST } else { LINE_COST };
+        let extra = if hidden > 0 {
+            LINE_COST + CUT_COST
+        } else {
+            LINE_COST
+        };
         let mut cost = text.chars().count() + extra;
         if cost > self.left {
             if !self.lines.is_empty() {

@@ -1,5 +1,6 @@
 //! The file tools against real folders: `read_file`, `write_file`, `edit_file`.
 
+#[cfg(test)]
 mod files {
     mod changing;
     mod editing;

@@ -1,3 +1,5 @@
+#![allow(clippy::format_collect)] // Shorter, and tests may be slow.
+
 use std::path::Path;
 
 use super::*;

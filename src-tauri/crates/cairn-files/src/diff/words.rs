@@ -157,7 +157,8 @@ fn differing(old: &str, new: &str) -> Option<(Marks, Marks)> {
         .sum::<usize>();
     let (old_end, new_end) = (old.len() - tail, new.len() - tail);
     if old.len() > LINE_WHOLE || new.len() > LINE_WHOLE {
-        return Some((vec![head..old_end], vec![head..new_end]));
+        let only = |end| std::iter::once(head..end).collect();
+        return Some((only(old_end), only(new_end)));
     }
     let (old_words, new_words) = (words(old), words(new));
     let text = |line: &str, words: &[Range<usize>]| -> Vec<String> {

@@ -1,3 +1,5 @@
+#![allow(clippy::format_collect)] // Shorter, and tests may be slow.
+
 use std::io::Write as _;
 
 use super::*;
@@ -71,7 +73,10 @@ fn x7_a_line_shown_cut_is_not_seen() {
         [LineRange { first: 1, last: 1 }, LineRange { first: 3, last: 3 }]
     );
     let tight = text(&root, "f", request(2, 100, 10 + LINE_COST + CUT_COST));
-    assert_eq!((tight.lines[0].text.as_str(), tight.lines[0].hidden), ("éééééééééé", 9_990));
+    assert_eq!(
+        (tight.lines[0].text.as_str(), tight.lines[0].hidden),
+        ("éééééééééé", 9_990)
+    );
     assert_eq!(tight.seen(), []);
 }
 
@@ -108,6 +113,9 @@ fn x12_shows_every_kind_of_text_without_its_line_ends() {
     assert_eq!(lines, Lines::Binary { bytes: 6 });
 }
 
+/// How text becomes bytes.
+type Encode = fn(&str) -> Vec<u8>;
+
 /// A file just above the limit: `line 1`, `line 2`, … padded, with the given end and encoding.
 fn large(folder: &Path, encode: impl Fn(&str) -> Vec<u8>) -> u64 {
     let mut file = std::io::BufWriter::new(File::create(folder.join("big")).unwrap());
@@ -136,7 +144,7 @@ fn x6_serves_ranges_of_files_above_the_limit() {
             .flat_map(u16::to_be_bytes)
             .collect::<Vec<u8>>()
     };
-    let encodings: [&dyn Fn(&str) -> Vec<u8>; 3] = [&utf8, &utf16le, &utf16be];
+    let encodings: [Encode; 3] = [utf8, utf16le, utf16be];
     for encode in encodings {
         let (folder, root) = project();
         let last = large(folder.path(), encode);

@@ -110,7 +110,7 @@ fn keeps_extended_attributes() {
         .swap("f", content("old"))
         .write(&project.root, b"new")
         .unwrap();
-    let mut value = vec![0; 16];
+    let mut value = [0; 16];
     let file = std::fs::File::open(project.at("f")).unwrap();
     let length = rustix::fs::fgetxattr(&file, "user.mark", &mut value[..]).unwrap();
     assert_eq!(&value[..length], b"kept");
@@ -400,8 +400,12 @@ fn sweeps_after_a_crash_at_each_step() {
         let project = Project::with("x");
         std::fs::remove_file(project.at("f")).unwrap();
         let temporary = project.at(".cairn-0123456789abcdef.tmp");
-        place.map(|text| std::fs::write(project.at("f"), text).unwrap());
-        leftover.map(|text| std::fs::write(&temporary, text).unwrap());
+        if let Some(text) = place {
+            std::fs::write(project.at("f"), text).unwrap();
+        }
+        if let Some(text) = leftover {
+            std::fs::write(&temporary, text).unwrap();
+        }
         let change = Unfinished {
             path: &project.at("f"),
             temporary: &temporary,
