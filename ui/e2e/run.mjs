@@ -20,7 +20,7 @@ await build({
 process.env.CAIRN_GALLERY_BUILT = '1';
 
 // One file after the other: each starts a browser of its own.
-run({ files, concurrency: 1, timeout: 600_000 })
+run({ files, concurrency: 1, timeout: 3_600_000 })
     .on('test:fail', () => {
         process.exitCode = 1;
     })
