@@ -21,6 +21,7 @@ pub(crate) const PROTOCOL: Protocol = Protocol {
     build,
 };
 
+#[allow(clippy::unnecessary_wraps)] // the shape that every protocol has
 fn build(_: &ModelConfig, _: ModelInfo) -> Result<Arc<dyn Model>, ModelError> {
     Ok(Arc::new(DemoModel::new(Pace::READABLE)))
 }

@@ -41,8 +41,8 @@ impl Limits {
         let hosted = !address.is_local();
         Self {
             connect: Duration::from_secs(10),
-            first_byte: hosted.then_some(Duration::from_secs(300)),
-            silence: hosted.then_some(Duration::from_secs(120)),
+            first_byte: hosted.then_some(Duration::from_mins(5)),
+            silence: hosted.then_some(Duration::from_mins(2)),
         }
     }
 }

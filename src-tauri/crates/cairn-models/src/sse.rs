@@ -52,15 +52,12 @@ impl Decoder {
             let (head, tail) = bytes.split_at(end);
             self.keep(head)?;
             self.end_line(events)?;
-            bytes = match tail {
-                [b'\r', b'\n', rest @ ..] | [b'\n', rest @ ..] => rest,
-                [b'\r'] => {
-                    self.after_cr = true;
-                    &[]
-                }
-                [_, rest @ ..] => rest,
-                [] => &[],
-            };
+            // A carriage return at the very end may have its line feed in the next chunk.
+            self.after_cr = tail == b"\r";
+            bytes = tail
+                .strip_prefix(b"\r\n")
+                .or_else(|| tail.get(1..))
+                .unwrap_or_default();
         }
         self.keep(bytes)
     }

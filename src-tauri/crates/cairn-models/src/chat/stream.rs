@@ -159,7 +159,7 @@ impl ChatStream {
     }
 
     fn frame(&mut self, frame: &Value, out: &mut Vec<ModelEvent>) {
-        self.progress(frame, out);
+        progress(frame, out);
         let choice = frame
             .get("choices")
             .and_then(Value::as_array)
@@ -258,20 +258,6 @@ impl ChatStream {
         out.extend(said.into_iter().map(event_of));
     }
 
-    /// How far the prompt is read, as llama.cpp tells with `return_progress`.
-    fn progress(&mut self, frame: &Value, out: &mut Vec<ModelEvent>) {
-        let Some(progress) = frame.get("prompt_progress") else {
-            return;
-        };
-        let count = |field: &str| progress.get(field).and_then(Value::as_u64);
-        if let (Some(total), Some(done)) = (count("total"), count("processed")) {
-            out.push(ModelEvent::Reading {
-                done: done.min(total),
-                total,
-            });
-        }
-    }
-
     fn take_usage(&mut self, value: &Value, out: &mut Vec<ModelEvent>) {
         let count = |path: &str| value.pointer(path).and_then(number);
         let (input, output) = (count("/prompt_tokens"), count("/completion_tokens"));
@@ -291,6 +277,20 @@ impl ChatStream {
             self.usage = Some(usage);
             out.push(ModelEvent::Usage(usage));
         }
+    }
+}
+
+/// How far the prompt is read, as llama.cpp tells with `return_progress`.
+fn progress(frame: &Value, out: &mut Vec<ModelEvent>) {
+    let Some(progress) = frame.get("prompt_progress") else {
+        return;
+    };
+    let count = |field: &str| progress.get(field).and_then(Value::as_u64);
+    if let (Some(total), Some(done)) = (count("total"), count("processed")) {
+        out.push(ModelEvent::Reading {
+            done: done.min(total),
+            total,
+        });
     }
 }
 

@@ -134,6 +134,6 @@ mod tests {
     fn spans_are_said_in_words() {
         assert_eq!(span(Duration::from_millis(300)), "300 ms");
         assert_eq!(span(Duration::from_secs(90)), "90 seconds");
-        assert_eq!(span(Duration::from_secs(300)), "5 minutes");
+        assert_eq!(span(Duration::from_mins(5)), "5 minutes");
     }
 }

@@ -14,11 +14,8 @@ async fn main() -> anyhow::Result<()> {
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--port" => {
-                port = arguments
-                    .next()
-                    .context("--port needs a number")?
-                    .parse()
-                    .context("--port")?
+                let number = arguments.next().context("--port needs a number")?;
+                port = number.parse().context("--port needs a number")?;
             }
             _ if file.is_none() => file = Some(argument),
             _ => bail!("usage: scripted-provider SCRIPT.json [--port N]"),

@@ -53,13 +53,14 @@ async fn exchange(
     }
     let body: Value = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
     let number = note(shared, &request, &body);
-    let ended = |end: End| {
+    let change = |change: &dyn Fn(&mut Recorded)| {
         shared.record.update(|all| {
-            if let Some(entry) = all.iter_mut().find(|entry| entry.number == number) {
-                entry.end = end;
-            }
-        })
+            all.iter_mut()
+                .filter(|entry| entry.number == number)
+                .for_each(change)
+        });
     };
+    let ended = |end: End| change(&|entry| entry.end = end);
     let path = request.path.split('?').next().unwrap_or_default();
     if request.method == "POST" && path.ends_with("/chat/completions") {
         let refusal = refusal(shared, &request, &body);
@@ -69,11 +70,7 @@ async fn exchange(
                 .and_then(Value::as_str)
                 .unwrap_or_default()
                 .to_owned();
-            shared.record.update(|all| {
-                if let Some(entry) = all.iter_mut().find(|entry| entry.number == number) {
-                    entry.refused = Some(words);
-                }
-            });
+            change(&|entry| entry.refused = Some(words.clone()));
             let after = json_reply(writer, status, &refusal).await;
             ended(End::Answered);
             return after;
@@ -91,16 +88,12 @@ async fn exchange(
             outcome = saying => Some(outcome),
             () = wire::closed(reader) => None,
         };
-        return match outcome {
-            Some(Ok(after)) => {
-                ended(End::Answered);
-                Ok(after)
-            }
-            Some(Err(_)) | None => {
-                ended(End::ClosedByClient);
-                Ok(After::Close)
-            }
+        let Some(Ok(after)) = outcome else {
+            ended(End::ClosedByClient);
+            return Ok(After::Close);
         };
+        ended(End::Answered);
+        return Ok(after);
     }
     let (status, document) = document(shared, path);
     let after = json_reply(writer, status, &document).await;

@@ -49,10 +49,9 @@ fn joined(events: Vec<ModelEvent>) -> Vec<ModelEvent> {
 }
 
 fn frames(documents: &[Value]) -> String {
-    documents
-        .iter()
-        .map(|document| format!("data: {document}\n\n"))
-        .collect()
+    documents.iter().fold(String::new(), |stream, document| {
+        stream + &format!("data: {document}\n\n")
+    })
 }
 
 fn delta(delta: Value) -> Value {
