@@ -1,4 +1,11 @@
 //! Pictures through a real helper process.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking and tells its figures"
+)]
 
 #[path = "support/processes.rs"]
 mod support;

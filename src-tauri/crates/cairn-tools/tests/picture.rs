@@ -1,4 +1,11 @@
 //! Pictures on their way from a file to the model and the person.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking and tells its figures"
+)]
 
 #[path = "shell/support.rs"]
 mod support;

@@ -129,6 +129,11 @@ fn little16(bytes: &[u8], at: usize) -> Option<u32> {
     array(bytes, at).map(|field| u32::from(u16::from_le_bytes(field)))
 }
 
+fn little24(bytes: &[u8], at: usize) -> Option<u32> {
+    let [low, middle, high] = array(bytes, at)?;
+    Some(u32::from_le_bytes([low, middle, high, 0]))
+}
+
 fn big16(bytes: &[u8], at: usize) -> Option<u32> {
     array(bytes, at).map(|field| u32::from(u16::from_be_bytes(field)))
 }
@@ -161,13 +166,7 @@ fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
 /// Reads the first chunk, which is one of three.
 fn webp(bytes: &[u8]) -> Option<(u32, u32)> {
     match bytes.get(12..16)? {
-        b"VP8X" => {
-            let [a, b, c, d, e, f] = array(bytes, 24)?;
-            Some((
-                1 + u32::from_le_bytes([a, b, c, 0]),
-                1 + u32::from_le_bytes([d, e, f, 0]),
-            ))
-        }
+        b"VP8X" => Some((1 + little24(bytes, 24)?, 1 + little24(bytes, 27)?)),
         b"VP8L" if bytes.get(20) == Some(&0x2F) => {
             let bits = u32::from_le_bytes(array(bytes, 21)?);
             Some((1 + (bits & 0x3FFF), 1 + ((bits >> 14) & 0x3FFF)))

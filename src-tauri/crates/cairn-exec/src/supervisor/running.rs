@@ -133,7 +133,7 @@ impl Running {
     /// Reads what is there, and no more than its turn allows.
     pub(super) fn read_output(&mut self) {
         let Some(pipe) = &self.output else { return };
-        let mut buffer = [0; PIECE];
+        let mut buffer = vec![0; PIECE];
         for _ in 0..PIECES {
             match rustix::io::read(pipe, &mut buffer) {
                 Ok(0) => {

@@ -40,7 +40,7 @@ pub(crate) fn line(line: &str, mark: &str) -> CommandSpec {
         },
         workdir: "/tmp".into(),
         environment,
-        limit: Some(Duration::from_secs(60)),
+        limit: Some(Duration::from_mins(1)),
         cancel: CancellationToken::new(),
     }
 }
