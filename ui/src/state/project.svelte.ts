@@ -75,6 +75,8 @@ export class ProjectState {
       this.more = list.more;
       const first = list.sessions[0];
       if (first && !this.current) await this.open(first.id);
+      // Whoever opens a project wants to type: a session that nobody used is made once and used again.
+      else if (!this.current && project.has_model && !this.archived) await this.create();
       this.place = !this.current && !project.has_model ? 'start' : 'session';
     } catch (cause) {
       this.problem = RequestFailed.from(cause);

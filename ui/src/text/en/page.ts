@@ -137,6 +137,8 @@ export const blocks = {
   'blocks.picture': 'Picture {name}',
   'blocks.picture_facts': '{width} × {height} · {size}',
   'blocks.picture_failed': 'The picture could not be shown.',
+  'blocks.ticked': 'done',
+  'blocks.unticked': 'not done',
   'blocks.zoom_in': 'Zoom in',
   'blocks.zoom_out': 'Zoom out',
   'blocks.zoom_fit': 'Fit',
