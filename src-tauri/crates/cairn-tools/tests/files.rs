@@ -1,6 +1,7 @@
 //! The file tools against real folders: `read_file`, `write_file`, `edit_file`.
 
 #[cfg(test)]
+#[allow(clippy::format_collect)] // Shorter, and tests may be slow.
 mod files {
     mod changing;
     mod editing;
