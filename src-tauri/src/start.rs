@@ -72,7 +72,7 @@ fn folder_argument(arguments: impl Iterator<Item = OsString>) -> Result<Option<P
 }
 
 fn start(app: &AppHandle, environment: &Environment, folder: Option<&Path>) -> Result<(), ApiError> {
-    let host = Host::start(environment.clone(), HelperProgram::this_program(), Pace::READABLE)?;
+    let host = Host::start(environment.clone(), helper(), Pace::READABLE)?;
     match start_logs(&host.home().logs(), "desktop", environment) {
         Ok(guard) => {
             app.manage(guard);
@@ -87,6 +87,19 @@ fn start(app: &AppHandle, environment: &Environment, folder: Option<&Path>) -> R
     window::open(app, project).map_err(internal)?;
     tauri::async_runtime::spawn(async move { host.sweep().await });
     Ok(())
+}
+
+/// The headless command from beside this program plays the helper: it does not link the window toolkit, whose
+/// libraries start threads before `main`, and a process with threads must not fork.
+fn helper() -> HelperProgram {
+    let name = if cfg!(windows) { "cairn.exe" } else { "cairn" };
+    let beside = std::env::current_exe()
+        .ok()
+        .and_then(|own| own.parent().map(|parent| parent.join(name)));
+    match beside.filter(|path| path.is_file()) {
+        Some(path) => HelperProgram::at(path),
+        None => HelperProgram::this_program(),
+    }
 }
 
 fn internal(error: tauri::Error) -> ApiError {

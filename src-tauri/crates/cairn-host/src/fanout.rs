@@ -166,10 +166,17 @@ fn is_for_the_list(body: &EventBody) -> bool {
 pub(crate) struct Sink {
     pub(crate) fanout: Arc<Fanout>,
     pub(crate) save_rules: Box<dyn Fn(&[String]) + Send + Sync>,
+    /// Keeps what was seen of the project's files; called after each tool call.
+    pub(crate) keep_coverage: Box<dyn Fn() + Send + Sync>,
 }
 
 impl EventSink for Sink {
     fn event(&self, event: &Event) {
+        if let EventBody::ItemCompleted { item } = &event.body
+            && matches!(item.body, ItemBody::Tool(_))
+        {
+            (self.keep_coverage)();
+        }
         self.fanout.send_event(event);
     }
 

@@ -30,12 +30,29 @@ fn make(folder: &Path) -> io::Result<()> {
 
 /// Writes a file for the user alone (0600): the old one stays whole until the new one is.
 pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), ApiError> {
+    write_whole(path, text, Sync::Yes)
+}
+
+/// The same without waiting for the disk: survives the end of the program, not of the machine.
+pub(crate) fn write_private_unsynced(path: &Path, text: &str) -> Result<(), ApiError> {
+    write_whole(path, text, Sync::No)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sync {
+    Yes,
+    No,
+}
+
+fn write_whole(path: &Path, text: &str, sync: Sync) -> Result<(), ApiError> {
     let write = || -> io::Result<()> {
         let folder = path.parent().unwrap_or_else(|| Path::new("/"));
         make(folder)?;
         let mut file = tempfile(folder, path)?;
         file.1.write_all(text.as_bytes())?;
-        file.1.sync_all()?;
+        if sync == Sync::Yes {
+            file.1.sync_all()?;
+        }
         let renamed = fs::rename(&file.0, path);
         if renamed.is_err() {
             fs::remove_file(&file.0)?;

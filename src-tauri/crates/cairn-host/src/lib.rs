@@ -19,6 +19,7 @@ mod models;
 mod project;
 mod render;
 mod rules;
+mod seen;
 mod session;
 mod surroundings;
 mod world;

@@ -18,6 +18,7 @@ use cairn_tools::place::Workspace;
 use crate::fanout::Sink;
 use crate::host::Host;
 use crate::project::Project;
+use crate::seen::SeenFiles;
 use crate::surroundings::ProjectSurroundings;
 
 /// A session that this process writes. Dropping the last reference ends it and gives the lease back.
@@ -115,7 +116,7 @@ impl Host {
         let log = log_of(loaded);
         let profile = log.session.profile.clone();
         let policy = self.policy(project, log.session.mode, presence);
-        let handle = driver::open(log, policy, self.limits(), self.surface(project));
+        let handle = driver::open(log, policy, self.limits(), self.surface(project, id));
         if let Some(profile) = profile {
             // A model that cannot be made now is said when it is needed.
             if let Err(error) = self.use_profile(&handle, &profile).await {
@@ -155,8 +156,12 @@ impl Host {
         }
     }
 
-    fn surface(self: &Arc<Self>, project: &Arc<Project>) -> Surface {
-        let workspace = Arc::new(Workspace::new(project.root.clone(), self.home().own_folders()));
+    fn surface(self: &Arc<Self>, project: &Arc<Project>, id: &SessionId) -> Surface {
+        let seen = SeenFiles::new(&self.home().project(&project.key), id);
+        let workspace = Workspace::new(project.root.clone(), self.home().own_folders());
+        let workspace = Arc::new(workspace.with_coverage(seen.load()));
+        let keeper = workspace.clone();
+        let keep_coverage = Box::new(move || seen.keep(&keeper));
         let store = Arc::new(self.store().clone());
         let secrets = self.secrets().clone();
         let (host, of) = (Arc::downgrade(self), project.clone());
@@ -178,6 +183,7 @@ impl Host {
             sink: Arc::new(Sink {
                 fanout: self.fanout(&project.key),
                 save_rules,
+                keep_coverage,
             }),
             mask: Arc::new(move |text| secrets.mask(text).into_owned()),
         }

@@ -5,7 +5,7 @@ use cairn_agent::effect::{Archived, Input};
 use cairn_protocol::{
     ApiError, DraftParams, ErrorCode, Mode, Nothing, ProjectView, SearchResult, Session,
     SessionArchiveParams, SessionId, SessionListParams, SessionListResult, SessionModeParams, SessionParams,
-    SessionProfileParams, SessionRenameParams, SessionSearchParams, SessionSnapshot,
+    SessionProfileParams, SessionRenameParams, SessionSearchParams, SessionSnapshot, SessionState,
 };
 
 use super::Window;
@@ -52,7 +52,18 @@ impl Window {
             .map_err(|error| storage_error(&error))
     }
 
+    /// The newest session is given again while nobody has used it: a list of empty sessions helps nobody.
     pub(super) async fn create(&self) -> Result<Session, ApiError> {
+        let params = SessionListParams {
+            limit: 1,
+            ..SessionListParams::default()
+        };
+        let newest = self.list(params).await?.sessions.into_iter().next();
+        if let Some(unused) =
+            newest.filter(|session| session.state == SessionState::New && session.title.is_empty())
+        {
+            return Ok(unused);
+        }
         let mode = self.host.config().default_mode;
         // `accept-edits` from the start is for trusted folders only, and trust comes with a later version. SPEC P8.
         let mode = if mode == Mode::Plan {
