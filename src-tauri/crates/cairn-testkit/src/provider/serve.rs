@@ -57,7 +57,7 @@ async fn exchange(
         shared.record.update(|all| {
             all.iter_mut()
                 .filter(|entry| entry.number == number)
-                .for_each(change)
+                .for_each(change);
         });
     };
     let ended = |end: End| change(&|entry| entry.end = end);
