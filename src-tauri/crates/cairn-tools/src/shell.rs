@@ -65,7 +65,7 @@ pub struct Shell {
     spec: ToolSpec,
     workspace: Arc<Workspace>,
     processes: Processes,
-    shell: cairn_exec::Shell,
+    runner: cairn_exec::Shell,
     environment: Vec<(OsString, OsString)>,
 }
 
@@ -81,15 +81,15 @@ impl Shell {
             .iter()
             .find(|(name, _)| name == "PATH")
             .map(|(_, path)| path.as_os_str());
-        let shell = cairn_exec::Shell::find(path.or(Some(OsStr::new("/bin"))));
+        let runner = cairn_exec::Shell::find(path.or(Some(OsStr::new("/bin"))));
         let limit = Duration::from_secs(USUAL_SECONDS);
         let mut spec = args::spec::<Input>(NAME, ToolClass::Run, Some(limit));
-        let _written = write!(spec.description, "\nThe line is run by `{}`.", shell.invocation());
+        let _written = write!(spec.description, "\nThe line is run by `{}`.", runner.invocation());
         Self {
             spec,
             workspace,
             processes,
-            shell,
+            runner,
             environment,
         }
     }
@@ -123,7 +123,7 @@ impl Shell {
             workspace: Arc::clone(&self.workspace),
             processes: self.processes.clone(),
             program: Program::Line {
-                shell: self.shell.clone(),
+                shell: self.runner.clone(),
                 line: line.clone(),
             },
             environment: self.environment.clone(),
