@@ -136,7 +136,7 @@ impl ModelError {
     /// A failure that the same request would meet again.
     pub fn fatal(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
-            error: ApiError::new(code, message),
+            error: ApiError::new(code, sentence(message.into())),
             retryable: false,
             retry_after: None,
         }
@@ -145,10 +145,19 @@ impl ModelError {
     /// A failure that may pass.
     pub fn passing(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
-            error: ApiError::new(code, message),
+            error: ApiError::new(code, sentence(message.into())),
             retryable: true,
             retry_after: None,
         }
+    }
+}
+
+/// What reaches a person is a sentence, also where it begins with a server that has no name.
+fn sentence(message: String) -> String {
+    let mut letters = message.chars();
+    match letters.next() {
+        Some(first) if first.is_lowercase() => first.to_uppercase().chain(letters).collect(),
+        _ => message,
     }
 }
 

@@ -1,0 +1,416 @@
+//! Stories through the host, headless, against a scripted model over real HTTP and the real tools, store and helper.
+//!
+//! Each leaves its whole event log in `tests/scenarios/golden`, without what differs from run to run. The page's
+//! reducer and its pretended backend are driven by the same files. `CAIRN_WRITE_GOLDEN=1` writes them anew.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cairn_host::parts::{HelperProgram, Input, Pace, Presence};
+use cairn_host::{Environment, Host, OpenSession, Project, Subscription};
+use cairn_protocol::{
+    ApprovalAnswer, Event, EventBody, Mode, QuestionAnswer, RuleScope, SendWhen, SessionId, TurnOutcome,
+};
+use cairn_testkit::TempProject;
+use cairn_testkit::provider::{Reply, Script, ScriptedServer};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// What the person does when asked.
+enum Says {
+    Card(ApprovalAnswer),
+    Always,
+    Answer(Vec<QuestionAnswer>),
+    Stop,
+}
+
+struct Story {
+    host: Arc<Host>,
+    project: Arc<Project>,
+    session: Arc<OpenSession>,
+    id: SessionId,
+    events: Subscription,
+    files: TempProject,
+    server: ScriptedServer,
+    _home: TempDir,
+}
+
+fn start_host(home: &Path) -> Arc<Host> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let variables = [
+        ("CAIRN_HOME".into(), home.into()),
+        ("PATH".into(), path),
+        ("HOME".into(), home.into()),
+    ];
+    Host::start(
+        Environment::new(variables),
+        HelperProgram::at(env!("CARGO_BIN_EXE_cairn")),
+        Pace::INSTANT,
+    )
+    .unwrap()
+}
+
+impl Story {
+    async fn begin(files: &[(&str, &[u8])], replies: Vec<Reply>) -> Self {
+        let server = ScriptedServer::start(Script::new(replies)).await.unwrap();
+        let files = TempProject::new(files.iter().copied()).unwrap();
+        let home = TempDir::new().unwrap();
+        let config = format!(
+            "[profiles.scripted]\nbase_url = \"{}\"\nmodel = \"scripted\"\n",
+            server.base_url()
+        );
+        std::fs::write(home.path().join("config.toml"), config).unwrap();
+        let host = start_host(home.path());
+        let project = host.project(Some(files.root())).await.unwrap();
+        let id = host.create_session(&project, Mode::Manual).await.unwrap().id;
+        let events = host.follow(&project, &id);
+        let session = host.open_session(&project, &id, Presence::Person).await.unwrap();
+        Self {
+            host,
+            project,
+            session,
+            id,
+            events,
+            files,
+            server,
+            _home: home,
+        }
+    }
+
+    /// Sends a message and answers what is asked until the request ends.
+    async fn request(&mut self, text: &str, says: Vec<Says>) -> TurnOutcome {
+        let (turn, queue) = (self.host.fresh_id().into(), self.host.fresh_id().into());
+        let (text, attachments, when) = (text.to_owned(), Vec::new(), SendWhen::Queue);
+        self.session
+            .handle
+            .step(Input::Send {
+                text,
+                attachments,
+                when,
+                turn,
+                queue,
+            })
+            .await
+            .unwrap();
+        self.until_end(says.into()).await
+    }
+
+    async fn until_end(&mut self, mut says: VecDeque<Says>) -> TurnOutcome {
+        let mut outcome = None;
+        loop {
+            let event = tokio::time::timeout(std::time::Duration::from_secs(60), self.events.events.recv());
+            let event = event
+                .await
+                .expect("the story goes on within a minute")
+                .expect("the session is open");
+            match &event.body {
+                EventBody::ApprovalRequested { approval } => {
+                    let answer = match says.pop_front().expect("an answer to a card") {
+                        Says::Card(answer) => answer,
+                        Says::Always => ApprovalAnswer::AllowAlways {
+                            rules: vec![approval.offers[0].rule.clone()],
+                            scope: RuleScope::Project,
+                        },
+                        Says::Stop => {
+                            self.session.handle.step(Input::Stop).await.unwrap();
+                            continue;
+                        }
+                        Says::Answer(_) => panic!("a card came where a question was expected: {approval:?}"),
+                    };
+                    self.session
+                        .handle
+                        .approve(approval.id.clone(), approval.digest.clone(), answer)
+                        .await
+                        .unwrap();
+                }
+                EventBody::QuestionAsked { question } => {
+                    let Some(Says::Answer(answers)) = says.pop_front() else {
+                        panic!("no answer to {question:?}")
+                    };
+                    self.session
+                        .handle
+                        .answer(question.id.clone(), answers)
+                        .await
+                        .unwrap();
+                }
+                EventBody::TurnCompleted { turn } => outcome = turn.outcome.clone(),
+                EventBody::SessionChanged { .. } => {
+                    if let Some(outcome) = outcome {
+                        assert!(says.is_empty(), "not everything was asked");
+                        return outcome;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Compares the whole log with the golden one.
+    async fn check(self, name: &str) {
+        let events = self.host.store().load(&self.id).await.unwrap().events;
+        let lines = plain(&events, &self.project, &self.server.base_url());
+        self.host.shutdown().await;
+        let path = golden(name);
+        if std::env::var_os("CAIRN_WRITE_GOLDEN").is_some() {
+            std::fs::write(&path, &lines).unwrap();
+        }
+        let known = std::fs::read_to_string(&path).unwrap_or_default();
+        for (number, (now, then)) in lines.lines().zip(known.lines()).enumerate() {
+            assert_eq!(
+                now,
+                then,
+                "event {} of {name}; CAIRN_WRITE_GOLDEN=1 writes the log anew",
+                number + 1
+            );
+        }
+        assert_eq!(
+            lines.lines().count(),
+            known.lines().count(),
+            "{name} has another number of events"
+        );
+    }
+}
+
+fn golden(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../../tests/scenarios/golden/{name}.jsonl"))
+}
+
+/// One event per line without what differs from run to run: ids, times, paths, digests, durations.
+fn plain(events: &[Event], project: &Project, address: &str) -> String {
+    let mut names: Vec<(String, String)> = vec![
+        (project.key.0.clone(), "tidewater".to_owned()),
+        (project.shown(), "/w/tidewater".to_owned()),
+        (project.name(), "tidewater".to_owned()),
+        (
+            address
+                .trim_start_matches("http://")
+                .trim_end_matches("/v1")
+                .to_owned(),
+            "127.0.0.1:1".to_owned(),
+        ),
+    ];
+    if let Some(first) = events.first() {
+        names.push((first.session.0.clone(), "session".to_owned()));
+    }
+    let turns = events.iter().filter_map(|event| match &event.body {
+        EventBody::TurnStarted { turn } => Some(turn.id.0.clone()),
+        _ => None,
+    });
+    names.extend(
+        turns
+            .enumerate()
+            .map(|(number, id)| (id, format!("turn{}", number + 1))),
+    );
+    let mut lines = String::new();
+    for event in events {
+        let mut value = serde_json::to_value(event).unwrap();
+        settle(&mut value, event.seq);
+        let mut line = value.to_string();
+        for (from, to) in &names {
+            line = line.replace(from, to);
+        }
+        lines.push_str(&line);
+        lines.push('\n');
+    }
+    lines
+}
+
+fn settle(value: &mut Value, seq: u64) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map.iter_mut() {
+                match key.as_str() {
+                    "at" | "created_at" | "updated_at" | "started_at" | "ended_at" if inner.is_number() => {
+                        *inner = json!(1_764_500_000_000_u64 + seq * 1_000);
+                    }
+                    "digest" => *inner = json!("d1"),
+                    "elapsed_ms" => *inner = json!(0),
+                    "note" if inner.as_str().is_some_and(|note| note.ends_with(" s")) => {
+                        *inner = json!("0.1 s")
+                    }
+                    "input_tokens" | "cached_tokens" | "output_tokens" => *inner = json!(100),
+                    _ => settle(inner, seq),
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|inner| settle(inner, seq)),
+        _ => {}
+    }
+}
+
+const AXIS: &str = "MARGIN = 24\n\n\ndef left_margin(labels):\n    return MARGIN\n";
+
+fn edit() -> Reply {
+    let new = "    return max(MARGIN, max(map(len, labels)) * 7)";
+    let arguments = json!({ "path": "src/axis.py", "old_string": "    return MARGIN", "new_string": new });
+    Reply::call("edit_file", arguments)
+}
+
+fn read() -> Reply {
+    Reply::call("read_file", json!({ "path": "src/axis.py" }))
+}
+
+fn allow() -> Says {
+    Says::Card(ApprovalAnswer::AllowOnce)
+}
+
+#[tokio::test]
+async fn a_whole_request_reads_searches_looks_plans_asks_edits_and_checks() {
+    let picture: &[u8] = include_bytes!("desktop/axis.png");
+    let question = json!({ "questions": [{ "question": "Which way?", "options": [{ "label": "Follow the widest" }, { "label": "A wider constant" }] }] });
+    let todos = |first: &str, second: &str| json!({ "todos": [{ "content": "Find the margin", "status": first }, { "content": "Make it follow", "status": second }] });
+    let replies = vec![
+        Reply::pieces(["The labels do not ", "fit. I look at the **axis** first."])
+            .and_call("read_file", json!({ "path": "src/axis.py" })),
+        // A reply of its own: reads of one reply run side by side, and which ends first is chance.
+        Reply::call("grep", json!({ "pattern": "MARGIN" })),
+        Reply::call("read_file", json!({ "path": "docs/axis.png" })),
+        Reply::call("todo_write", todos("completed", "in_progress")),
+        Reply::call("ask_user", question),
+        edit(),
+        Reply::call(
+            "shell",
+            json!({ "command": "printf 'checked\\n'", "description": "check it" }),
+        ),
+        Reply::call("todo_write", todos("completed", "completed")),
+        Reply::text("The margin follows the widest label now."),
+    ];
+    let files: [(&str, &[u8]); 2] = [("src/axis.py", AXIS.as_bytes()), ("docs/axis.png", picture)];
+    let mut story = Story::begin(&files, replies).await;
+    let picked = Says::Answer(vec![QuestionAnswer::Picked { options: vec![0] }]);
+    let outcome = story
+        .request(
+            "The labels are cut off, see docs/axis.png",
+            vec![picked, allow(), Says::Always],
+        )
+        .await;
+    assert_eq!(outcome, TurnOutcome::Done);
+    assert!(story.files.text("src/axis.py").unwrap().contains("max(map(len"));
+    let asked = story.server.chats();
+    assert!(
+        asked[3].body.to_string().contains("data:image/png;base64,"),
+        "the model sees the picture"
+    );
+    assert!(
+        asked.iter().all(|request| request.refused.is_none()),
+        "a strict server refuses nothing"
+    );
+    let rules = story.host.project_rules(&story.project);
+    assert_eq!(rules.list().len(), 1, "the exact line is saved for the project");
+    story.check("whole_request").await;
+}
+
+#[tokio::test]
+async fn what_is_denied_and_skipped_does_not_happen_and_the_model_is_told() {
+    let replies = vec![read(), edit(), edit(), Reply::text("I leave it."), edit()];
+    let mut story = Story::begin(&[("src/axis.py", AXIS.as_bytes())], replies).await;
+    let note = Some("use the constant".to_owned());
+    let says = vec![
+        Says::Card(ApprovalAnswer::Deny { note }),
+        Says::Card(ApprovalAnswer::Skip),
+    ];
+    assert_eq!(story.request("Make it fit", says).await, TurnOutcome::Done);
+    let says = vec![Says::Card(ApprovalAnswer::Deny { note: None })];
+    assert_eq!(story.request("Try again", says).await, TurnOutcome::Denied);
+    assert_eq!(story.files.text("src/axis.py").unwrap(), AXIS);
+    let told = story.server.chats()[3].body.to_string();
+    assert!(
+        told.contains("use the constant") && told.contains("skipped this call"),
+        "{told}"
+    );
+    story.check("denied_and_skipped").await;
+}
+
+#[tokio::test]
+async fn a_failing_server_is_said_in_words_and_the_next_message_works() {
+    let replies = vec![
+        Reply::error(401, "Incorrect API key provided"),
+        Reply::text("Here I am."),
+    ];
+    let mut story = Story::begin(&[("src/axis.py", AXIS.as_bytes())], replies).await;
+    let TurnOutcome::Failed { error } = story.request("Hello", vec![]).await else {
+        panic!("401 is a failure")
+    };
+    assert_eq!(error.code, cairn_protocol::ErrorCode::BadKey);
+    assert_eq!(story.request("Again", vec![]).await, TurnOutcome::Done);
+    story.check("bad_key").await;
+}
+
+#[tokio::test]
+async fn stop_closes_every_call_and_the_next_message_works() {
+    let replies = vec![read(), edit(), Reply::text("Fine.")];
+    let mut story = Story::begin(&[("src/axis.py", AXIS.as_bytes())], replies).await;
+    assert_eq!(
+        story.request("Make it fit", vec![Says::Stop]).await,
+        TurnOutcome::Stopped
+    );
+    assert_eq!(story.request("Never mind", vec![]).await, TurnOutcome::Done);
+    assert_eq!(story.files.text("src/axis.py").unwrap(), AXIS);
+    story.check("stopped").await;
+}
+
+#[tokio::test]
+async fn g8_i1_broken_files_give_text_and_the_session_goes_on() {
+    let picture = |path: &str| Reply::call("read_file", json!({ "path": path }));
+    let replies = vec![
+        picture("fake.png"),
+        picture("drawing.svg"),
+        picture("cut.png"),
+        picture("x.bin"),
+        Reply::text("None."),
+    ];
+    let cut = &include_bytes!("desktop/axis.png")[..200];
+    let files: [(&str, &[u8]); 4] = [
+        ("fake.png", b"just text\n"),
+        ("drawing.svg", b"<svg/>"),
+        ("cut.png", cut),
+        ("x.bin", b"PK\x03\x04\0\0\0\0"),
+    ];
+    let mut story = Story::begin(&files, replies).await;
+    assert_eq!(story.request("Look", vec![]).await, TurnOutcome::Done);
+    let last = story.server.chats().pop().unwrap().body.to_string();
+    assert!(
+        !last.contains("data:image"),
+        "nothing broken goes out as a picture: {last}"
+    );
+    story.check("broken_files").await;
+}
+
+#[tokio::test]
+async fn l06_a_key_that_a_tool_comes_across_is_stored_and_sent_nowhere() {
+    let replies = vec![
+        Reply::call("shell", json!({ "command": "cat notes.txt; env" })),
+        Reply::call("read_file", json!({ "path": "notes.txt" })),
+        Reply::text("Seen."),
+    ];
+    let mut story = Story::begin(&[("notes.txt", b"key: sk-test-CANARY-0123456789\n")], replies).await;
+    let keep = cairn_protocol::KeepKey::Session;
+    story
+        .host
+        .keep_key("scripted", "sk-test-CANARY-0123456789", keep)
+        .await
+        .unwrap();
+    story
+        .host
+        .use_profile(&story.session.handle, "scripted")
+        .await
+        .unwrap();
+    story.request("Look at the notes", vec![allow()]).await;
+    let events = story.host.store().load(&story.id).await.unwrap().events;
+    let stored = serde_json::to_string(&events).unwrap();
+    assert!(!stored.contains("CANARY"), "in the database");
+    let chats = story.server.chats();
+    assert!(
+        chats
+            .iter()
+            .all(|request| !request.body.to_string().contains("CANARY")),
+        "sent to the model"
+    );
+    assert!(
+        chats[1]
+            .header("authorization")
+            .is_some_and(|header| header.contains("CANARY")),
+        "the key itself goes along"
+    );
+}
