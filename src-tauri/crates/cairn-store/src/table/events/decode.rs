@@ -43,24 +43,22 @@ pub(crate) fn message_text(json: &str) -> Option<String> {
     }
 }
 
-/// An event with an item. Read by hand: serde's tagged enums copy every value once more on the way, and items are
-/// nearly all that there is to read.
+/// An event with an item whose body is read as `B`. Read by hand: serde's tagged enums copy every value once more on
+/// the way, and items are nearly all that there is to read.
 #[derive(Deserialize)]
-struct WithItem<'a> {
-    #[serde(borrow)]
-    item: RawItem<'a>,
+struct WithItem<B> {
+    item: Parts<B>,
 }
 
 #[derive(Deserialize)]
-struct RawItem<'a> {
+struct Parts<B> {
     id: ItemId,
     turn: TurnId,
     at: UnixMillis,
     state: ItemState,
     #[serde(default)]
     step: Option<u32>,
-    #[serde(borrow)]
-    body: &'a RawValue,
+    body: B,
 }
 
 #[derive(Deserialize)]
@@ -83,15 +81,45 @@ struct TextBody {
 }
 
 fn item(json: &str) -> Option<Item> {
-    let raw = serde_json::from_str::<WithItem<'_>>(json).ok()?.item;
-    let body = item_body(raw.body.get())?;
+    expected(json).or_else(|| whole(json, |body: &RawValue| item_body(body.get())))
+}
+
+/// Reads the common kinds in one pass, by where this build writes the kind. Whatever is written otherwise is none.
+fn expected(json: &str) -> Option<Item> {
+    const KIND: &str = "\"body\":{\"kind\":\"";
+    let (before, rest) = json.split_once(KIND)?;
+    // Two braces before it: the event's and the item's. With more, it is the body of something else.
+    if before.matches('{').count() != 2 {
+        return None;
+    }
+    match rest.split('"').next()? {
+        "user" => whole(json, |UserBody { text, attachments }| {
+            Some(ItemBody::User { text, attachments })
+        }),
+        "assistant" => whole(json, |TextBody { text }| Some(ItemBody::Assistant { text })),
+        "thinking" => whole(json, |TextBody { text }| Some(ItemBody::Thinking { text })),
+        "tool" => whole(json, |tool: ToolItem| Some(ItemBody::Tool(Box::new(tool)))),
+        _ => None,
+    }
+}
+
+fn whole<'a, B: Deserialize<'a>>(json: &'a str, body: impl FnOnce(B) -> Option<ItemBody>) -> Option<Item> {
+    let parts = serde_json::from_str::<WithItem<B>>(json).ok()?.item;
+    let Parts {
+        id,
+        turn,
+        at,
+        state,
+        step,
+        body: read,
+    } = parts;
     Some(Item {
-        id: raw.id,
-        turn: raw.turn,
-        at: raw.at,
-        state: raw.state,
-        step: raw.step,
-        body,
+        id,
+        turn,
+        at,
+        state,
+        step,
+        body: body(read)?,
         rendered: None,
     })
 }
