@@ -31,11 +31,10 @@ use crate::world::World;
 mod calls;
 mod handle;
 mod request;
+mod text;
 
 pub use handle::SessionHandle;
-
-/// Text that streams in is shown at most this often; what comes first is shown at once.
-const TEXT_EVERY: Duration = Duration::from_millis(30);
+use text::Held;
 
 /// Everything a session needs from outside.
 #[derive(Clone)]
@@ -120,13 +119,6 @@ struct Driver {
     last_text: Option<Instant>,
     closing: Option<oneshot::Sender<()>>,
     broken: Option<StoreError>,
-}
-
-/// Streamed text that waits for its turn to be shown.
-struct Held {
-    thinking: bool,
-    text: String,
-    due: Instant,
 }
 
 /// Starts the driver of a session. The task ends when the session is closed or its storage fails.
@@ -302,61 +294,6 @@ impl Driver {
 
     fn waits_for_person(&self) -> bool {
         matches!(self.machine.activity(), cairn_protocol::Activity::WaitingForYou)
-    }
-
-    async fn hear(&mut self, said: Option<Result<ModelEvent, ModelError>>) {
-        match said {
-            Some(Ok(ModelEvent::Text(text))) => self.hold(false, text).await,
-            Some(Ok(ModelEvent::Thinking(text))) => self.hold(true, text).await,
-            Some(Ok(event)) => {
-                self.release_text().await;
-                let over = matches!(event, ModelEvent::Finished(_));
-                if over {
-                    self.stream = None;
-                }
-                self.feed(Input::Model(event)).await;
-            }
-            Some(Err(error)) => {
-                self.stream = None;
-                self.release_text().await;
-                self.feed(Input::ModelFailed(error)).await;
-            }
-            None => {
-                self.stream = None;
-                self.release_text().await;
-                self.feed(Input::Model(ModelEvent::Finished(
-                    crate::model::FinishReason::Unknown,
-                )))
-                .await;
-            }
-        }
-    }
-
-    /// Shows text at once after a pause, and joins what follows quickly.
-    async fn hold(&mut self, thinking: bool, text: String) {
-        if self.held.as_ref().is_some_and(|held| held.thinking != thinking) {
-            self.release_text().await;
-        }
-        let now = Instant::now();
-        let due = self.last_text.map_or(now, |last| last + TEXT_EVERY);
-        match &mut self.held {
-            Some(held) => held.text.push_str(&text),
-            None => self.held = Some(Held { thinking, text, due }),
-        }
-        if due <= now {
-            self.release_text().await;
-        }
-    }
-
-    async fn release_text(&mut self) {
-        let Some(held) = self.held.take() else { return };
-        self.last_text = Some(Instant::now());
-        let event = if held.thinking {
-            ModelEvent::Thinking(held.text)
-        } else {
-            ModelEvent::Text(held.text)
-        };
-        self.feed(Input::Model(event)).await;
     }
 
     /// Tells the machine and performs what it wants, and what follows from that at once.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use cairn_policy::{Approve, Care, Effect as Would, Place, Places, Presence, RuleSet, Sandbox};
 use cairn_protocol::{
-    ApprovalAnswer, ApprovalSubject, Ask, AskOption, ChangeKind, FileChange, QuestionAnswer, Session,
-    TodoItem, TodoState, ToolItem,
+    ApprovalAnswer, ApprovalSubject, Ask, AskOption, ChangeKind, FileChange, QuestionAnswer, SendWhen,
+    Session, TodoItem, TodoState, ToolItem, Usage,
 };
 
 use super::*;

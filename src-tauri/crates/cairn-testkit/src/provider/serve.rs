@@ -221,15 +221,7 @@ async fn say(
     if let Some(gate) = &reply.gate {
         pass(shared, gate).await?;
     }
-    let whole = match (&reply.error, &reply.body) {
-        (Some(Value::String(message)), _) => Some(
-            json!({ "error": { "message": message, "type": "scripted", "param": null, "code": null } })
-                .to_string(),
-        ),
-        (Some(error), _) => Some(error.to_string()),
-        (None, Some(body)) => Some(body.clone()),
-        (None, None) => None,
-    };
+    let whole = whole_body(reply);
     let status = reply.status.unwrap_or(200);
     let usual = if whole.is_some() {
         "application/json"
@@ -281,6 +273,19 @@ async fn say(
     }
     writer.write_all(b"0\r\n\r\n").await?;
     Ok(After::Keep)
+}
+
+/// The body of a reply that does not stream.
+fn whole_body(reply: &Reply) -> Option<String> {
+    match (&reply.error, &reply.body) {
+        (Some(Value::String(message)), _) => Some(
+            json!({ "error": { "message": message, "type": "scripted", "param": null, "code": null } })
+                .to_string(),
+        ),
+        (Some(error), _) => Some(error.to_string()),
+        (None, Some(body)) => Some(body.clone()),
+        (None, None) => None,
+    }
 }
 
 /// What a step writes.
