@@ -56,6 +56,11 @@ fn u07_a_host_with_foreign_letters_shows_its_ascii_form() {
         "curl https://me@bücher.example:81/⟨xn--bcher-kva.example⟩"
     );
     assert_eq!(command("curl https://docs.rs"), "curl https://docs.rs");
+    assert_eq!(
+        command("curl https://a\0\u{e9}.example"),
+        "curl https://a⟨\\0⟩é.example",
+        "no host, no other form"
+    );
 }
 
 #[test]

@@ -47,6 +47,11 @@ pub(super) fn foreign_hosts(word: &str) -> Vec<String> {
         .filter_map(|host| host.split(':').next())
         .filter(|host| !host.is_ascii())
         .filter_map(|host| idna::domain_to_ascii(host).ok())
+        // The conversion lets control characters through; a host that holds one is no host.
+        .filter(|host| {
+            host.bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'))
+        })
         .collect()
 }
 
