@@ -141,12 +141,12 @@ fn t13_ignore_files_and_hidden_names_are_left_out_until_asked_for() {
     let all = json!({"pattern": "*.md"});
     // With and without a repository it is the same.
     for repository in [false, true] {
-        if !repository {
-            std::fs::rename(project.path(".git"), project.path("git")).unwrap();
-            std::fs::remove_file(project.path("git/config.md")).unwrap();
-        } else {
+        if repository {
             std::fs::rename(project.path("git"), project.path(".git")).unwrap();
             project.write(".git/config.md", "");
+        } else {
+            std::fs::rename(project.path(".git"), project.path("git")).unwrap();
+            std::fs::remove_file(project.path("git/config.md")).unwrap();
         }
         assert_eq!(
             sorted(project.found(all.clone())),

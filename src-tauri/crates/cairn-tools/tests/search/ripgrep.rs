@@ -79,7 +79,7 @@ fn tree() -> impl Strategy<Value = Vec<(String, String)>> {
         "x".repeat(20).leak(),
     ]);
     let content = prop::collection::vec(line, 0..8)
-        .prop_map(|lines| lines.iter().map(|line| format!("{line}\n")).collect());
+        .prop_map(|lines: Vec<&str>| lines.iter().flat_map(|line| [line, "\n"]).collect());
     let file = (folder, name, content)
         .prop_map(|(folder, name, content): (&str, &str, String)| (format!("{folder}{name}"), content));
     let ignore = (
