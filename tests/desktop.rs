@@ -3,6 +3,15 @@
 //!
 //! Needs a display, dbus-daemon and WebKitWebDriver: `./dev test` sees to all three.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test fails by a panic, and says why on the terminal"
+)]
+
 #[path = "desktop/app.rs"]
 mod app;
 #[path = "desktop/driver.rs"]

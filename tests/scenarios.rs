@@ -3,6 +3,15 @@
 //! Each leaves its whole event log in `tests/scenarios/golden`, without what differs from run to run. The page's
 //! reducer and its pretended backend are driven by the same files. `CAIRN_WRITE_GOLDEN=1` writes them anew.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test fails by a panic, and says why on the terminal"
+)]
+
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -99,7 +108,7 @@ impl Story {
     async fn until_end(&mut self, mut says: VecDeque<Says>) -> TurnOutcome {
         let mut outcome = None;
         loop {
-            let event = tokio::time::timeout(std::time::Duration::from_secs(60), self.events.events.recv());
+            let event = tokio::time::timeout(std::time::Duration::from_mins(1), self.events.events.recv());
             let event = event
                 .await
                 .expect("the story goes on within a minute")
@@ -134,7 +143,7 @@ impl Story {
                         .await
                         .unwrap();
                 }
-                EventBody::TurnCompleted { turn } => outcome = turn.outcome.clone(),
+                EventBody::TurnCompleted { turn } => outcome.clone_from(&turn.outcome),
                 EventBody::SessionChanged { .. } => {
                     if let Some(outcome) = outcome {
                         assert!(says.is_empty(), "not everything was asked");
@@ -227,7 +236,7 @@ fn settle(value: &mut Value, seq: u64) {
                     "digest" => *inner = json!("d1"),
                     "elapsed_ms" => *inner = json!(0),
                     "note" if inner.as_str().is_some_and(|note| note.ends_with(" s")) => {
-                        *inner = json!("0.1 s")
+                        *inner = json!("0.1 s");
                     }
                     "input_tokens" | "cached_tokens" | "output_tokens" => *inner = json!(100),
                     _ => settle(inner, seq),
@@ -413,4 +422,35 @@ async fn l06_a_key_that_a_tool_comes_across_is_stored_and_sent_nowhere() {
             .is_some_and(|header| header.contains("CANARY")),
         "the key itself goes along"
     );
+}
+
+#[test]
+fn a3_every_event_is_documented_by_a_line_that_can_be_read() {
+    let text =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../EVENTS.md")).unwrap();
+    let examples: Vec<Event> = text
+        .lines()
+        .filter(|line| line.starts_with('{'))
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let types = |events: &[Event]| -> std::collections::BTreeSet<String> {
+        let name = |event: &Event| {
+            serde_json::to_value(event).unwrap()["type"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        };
+        events.iter().map(name).collect()
+    };
+    let schema =
+        std::fs::read_to_string(golden("../../../ui/src/bindings/EventBody").with_extension("ts")).unwrap();
+    let known: std::collections::BTreeSet<String> = schema
+        .split("\"type\": \"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .filter(|name| *name != "unknown")
+        .map(str::to_owned)
+        .collect();
+    assert!(known.len() > 10, "the page's types name the events: {known:?}");
+    assert_eq!(types(&examples), known);
 }

@@ -1,5 +1,10 @@
 //! The two commands a page may call. Which project a window belongs to is what this table says, never an argument.
 
+#![allow(
+    clippy::let_underscore_must_use,
+    reason = "the command macro writes such lines"
+)]
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -100,10 +105,6 @@ impl Windows {
 
 /// Carries a request of a page to the host.
 #[tauri::command]
-#[allow(
-    clippy::let_underscore_must_use,
-    reason = "the command macro writes such a line"
-)]
 pub(crate) async fn request(
     window: WebviewWindow,
     windows: State<'_, Windows>,
@@ -114,10 +115,6 @@ pub(crate) async fn request(
 
 /// Sends every event of the window's project to its page from now on. A page that was loaded again calls it again.
 #[tauri::command]
-#[allow(
-    clippy::let_underscore_must_use,
-    reason = "the command macro writes such a line"
-)]
 pub(crate) async fn subscribe(
     window: WebviewWindow,
     windows: State<'_, Windows>,

@@ -6,6 +6,7 @@
 use std::process::ExitCode;
 
 mod bridge;
+mod instance;
 mod links;
 mod platform;
 mod scheme;

@@ -10,7 +10,7 @@ use cairn_host::{Environment, Host, start_logs};
 use cairn_protocol::ApiError;
 use tauri::{AppHandle, Manager, RunEvent};
 
-use crate::{bridge, platform, scheme, window};
+use crate::{bridge, instance, platform, scheme, window};
 
 /// Starts the program, or tells the running one to open a window. Returns when the last window is closed.
 pub(crate) fn run() -> ExitCode {
@@ -21,9 +21,16 @@ pub(crate) fn run() -> ExitCode {
         Err(problem) => return refuse(&problem),
     };
     let mut builder = tauri::Builder::default();
-    if platform::has_session_bus(&environment) {
+    let _instance = if platform::has_session_bus(&environment) {
         builder = builder.plugin(tauri_plugin_single_instance::init(second_start));
-    }
+        None
+    } else {
+        // Nothing carries a folder to a running instance: it is at least said that there is one, and which.
+        match instance::claim(&environment) {
+            Ok(lock) => lock,
+            Err(problem) => return refuse(&problem),
+        }
+    };
     let app = builder
         .plugin(tauri_plugin_opener::init())
         .invoke_handler(tauri::generate_handler![bridge::request, bridge::subscribe])

@@ -26,10 +26,11 @@ pub(crate) struct App {
     pub(crate) driver: Driver,
     pub(crate) project: TempProject,
     pub(crate) server: ScriptedServer,
-    pub(crate) runtime: Runtime,
+    _runtime: Runtime,
     pub(crate) home: TempDir,
     bus: (Owned, String),
-    _web_driver: Owned,
+    /// Kept for its end.
+    web_driver: Owned,
 }
 
 #[allow(clippy::disallowed_methods, reason = "a test starts the programs it drives")]
@@ -110,10 +111,10 @@ impl App {
             driver,
             project,
             server,
-            runtime,
+            _runtime: runtime,
             home,
             bus,
-            _web_driver: owned,
+            web_driver: owned,
         }
     }
 
@@ -129,7 +130,7 @@ impl App {
             }
         });
         let (owned, port) = web_driver(self.home.path(), &self.bus.1);
-        self._web_driver = owned;
+        self.web_driver = owned;
         self.driver = Driver::start(port, PROGRAM, &[self.project.root().to_str().unwrap()]);
     }
 

@@ -85,13 +85,6 @@ impl Driver {
         })
     }
 
-    pub(crate) fn wait_gone(&self, xpath: &str) {
-        until(&format!("the end of {xpath}"), || match self.find(xpath) {
-            Ok(_) => Err(format!("still there; the page shows: {}", self.page_text())),
-            Err(_) => Ok(()),
-        });
-    }
-
     pub(crate) fn click(&self, xpath: &str) {
         let element = self.wait_for(xpath);
         until(&format!("a click on {xpath}"), || {
@@ -140,11 +133,6 @@ impl Driver {
         assert!(bytes.starts_with(b"\x89PNG"), "a screenshot is a PNG");
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(file, bytes).unwrap();
-    }
-
-    pub(crate) fn resize(&self, width: u32, height: u32) {
-        let size = json!({ "width": width, "height": height });
-        self.ask("POST", "/window/rect", Some(&size)).unwrap();
     }
 
     pub(crate) fn end(&self) {

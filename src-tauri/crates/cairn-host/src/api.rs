@@ -116,7 +116,7 @@ impl Window {
             Request::PlanSet(params) => json(self.set_plan(params).await?),
             Request::PictureAdd(params) => json(self.add_picture(params).await?),
             Request::SettingsGet(_) => json(self.settings()),
-            Request::SettingsSet(params) => json(self.change_settings(params).await?),
+            Request::SettingsSet(params) => json(self.change_settings(&params)?),
             Request::ProfileSave(params) => json(self.save_profile(params).await?),
             Request::ProfileDelete(params) => json(self.delete_profile(params).await?),
             Request::KeySet(params) => json(self.set_key(params).await?),

@@ -51,11 +51,11 @@ impl Window {
         }
     }
 
-    pub(super) async fn change_settings(&self, params: SettingsSetParams) -> Result<SettingsView, ApiError> {
+    pub(super) fn change_settings(&self, params: &SettingsSetParams) -> Result<SettingsView, ApiError> {
         let config = self
             .host
             .config()
-            .with_settings(&params, self.host.environment())?;
+            .with_settings(params, self.host.environment())?;
         self.host.set_config(config);
         Ok(self.settings())
     }
