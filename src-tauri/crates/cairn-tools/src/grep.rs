@@ -114,14 +114,7 @@ impl Grep {
                 output,
                 context,
             };
-            let digest = digest(NAME, &[path.as_bytes(), words.pattern.as_bytes()]);
-            let target = words.target();
-            let run = InOutput {
-                query,
-                words,
-                id: OutputId::from(id),
-            };
-            return Ok(own("Search", target, digest, Action::Execute(Box::new(run))));
+            return Ok(in_output(query, words, id));
         }
         let glob = input
             .glob
@@ -192,6 +185,15 @@ fn filter(text: &str) -> Result<search::Filter, ToolError> {
     Pattern::new(pattern, Anchor::ByShape)
         .map(|pattern| search::Filter { keeps, pattern })
         .map_err(|problem| ToolError::new(format!("`glob` is not a pattern: `{text}`: {problem}.")))
+}
+
+/// A search of a kept result: own session only, so it never asks.
+fn in_output(query: Query, words: Words, id: &str) -> Prepared {
+    let digest = digest(NAME, &[words.place.as_bytes(), words.pattern.as_bytes()]);
+    let target = words.target();
+    let id = OutputId::from(id);
+    let run = InOutput { query, words, id };
+    own("Search", target, digest, Action::Execute(Box::new(run)))
 }
 
 impl Tool for Grep {

@@ -220,9 +220,9 @@ impl ReadFromDisk {
             Found::Binary(bytes) => Err(ToolError::new(format!(
                 "{shown} is a binary file of {bytes} bytes: it has no text to read."
             ))),
-            Found::Refused(error) => {
-                Err(ToolError::new(format!("{shown} cannot be shown as a picture: {error}.")))
-            }
+            Found::Refused(error) => Err(ToolError::new(format!(
+                "{shown} cannot be shown as a picture: {error}."
+            ))),
             Found::NeedsRange(bytes) => Err(ToolError::new(format!(
                 "{shown} has {bytes} bytes, over the 2 MB that are read without a range. Give offset and limit, or \
                  search it with grep."
@@ -295,10 +295,12 @@ fn take(
 
 /// A picture whose first bytes already say that it is too large is not read any further.
 fn refused_by_size(first: &[u8]) -> Option<PictureError> {
-    let cairn_exec::Sniffed::Picture(kind) = cairn_exec::sniff(first) else { return None };
+    let cairn_exec::Sniffed::Picture(kind) = cairn_exec::sniff(first) else {
+        return None;
+    };
     let cairn_exec::Dimensions { width, height } = cairn_exec::dimensions(kind, first)?;
-    let too_large = width.max(height) > MAX_PICTURE_EDGE
-        || u64::from(width) * u64::from(height) > MAX_PICTURE_PIXELS;
+    let too_large =
+        width.max(height) > MAX_PICTURE_EDGE || u64::from(width) * u64::from(height) > MAX_PICTURE_PIXELS;
     too_large.then_some(PictureError::TooManyPixels { width, height })
 }
 

@@ -84,7 +84,11 @@ impl Shell {
         let runner = cairn_exec::Shell::find(path.or(Some(OsStr::new("/bin"))));
         let limit = Duration::from_secs(USUAL_SECONDS);
         let mut spec = args::spec::<Input>(NAME, ToolClass::Run, Some(limit));
-        let _written = write!(spec.description, "\nThe line is run by `{}`.", runner.invocation());
+        let _written = write!(
+            spec.description,
+            "\nThe line is run by `{}`.",
+            runner.invocation()
+        );
         Self {
             spec,
             workspace,

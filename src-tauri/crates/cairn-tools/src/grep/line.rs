@@ -186,7 +186,7 @@ mod tests {
     fn broken_and_reversed_ranges_do_no_harm() {
         for ranges in [
             vec![0..0],
-            vec![5..3],
+            vec![Range { start: 5, end: 3 }],
             vec![900..1_000],
             vec![2..4, 1..9],
             vec![0..usize::MAX],

@@ -44,10 +44,10 @@ impl Journal for Blobs {
         if self.full {
             return async { Err(StoreError::Full("no space".into())) }.boxed();
         }
-        let id: String = Sha256::digest(&bytes)
+        let digest = Sha256::digest(&bytes);
+        let id = digest
             .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+            .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
         let id = BlobId(id);
         self.kept.lock().unwrap().insert(id.clone(), bytes);
         async { Ok(id) }.boxed()
