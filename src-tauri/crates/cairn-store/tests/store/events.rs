@@ -52,6 +52,12 @@ fn bodies() -> Vec<EventBody> {
             version: 3,
             json: "{\"type\":\"dream\",\"of\":[1]}".into(),
         },
+        // Would be read as this build's, were it not newer.
+        EventBody::Unknown {
+            name: "plan_changed".into(),
+            version: 2,
+            json: "{\"type\":\"plan_changed\",\"plan\":[]}".into(),
+        },
         EventBody::Unknown {
             name: "item_started".into(),
             version: 9,
@@ -77,12 +83,12 @@ async fn every_kind_comes_back_as_it_was_after_a_restart() {
     assert_eq!(found, bodies());
     assert_eq!(
         loaded.events.iter().map(|event| event.seq).collect::<Vec<_>>(),
-        (1..=13).collect::<Vec<_>>()
+        (1..=14).collect::<Vec<_>>()
     );
-    assert_eq!(loaded.last_seq, 13);
+    assert_eq!(loaded.last_seq, 14);
     assert_eq!(loaded.queue.len(), 1);
     assert_eq!(loaded.session.state, SessionState::Done);
-    assert_eq!(loaded.session.updated_at, 1013);
+    assert_eq!(loaded.session.updated_at, 1014);
 }
 
 #[tokio::test]
