@@ -2,6 +2,7 @@
 //!
 //! Always the whole change: only beyond [`LINES_DRAWN`] lines is something left out, and then it is counted.
 
+mod window;
 mod words;
 
 use std::collections::HashMap;
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use cairn_policy::{Show, show};
 use cairn_protocol::{ChangeKind, DiffLine, DiffLineKind, FileDiff, Hunk, ShownKind, ShownSpan};
+use similar::algorithms::{Capture, Replace};
 use similar::{Algorithm, DiffOp};
 
 use crate::encoding::{self, Decoded};
@@ -20,6 +22,8 @@ use crate::lines::{self, LineEnd, LineEnds};
 pub const LINES_DRAWN: usize = 5_000;
 /// Unchanged lines around each change.
 const CONTEXT: usize = 3;
+/// Lines of both sides up to which hunks are moved to where they read best.
+const LINES_TIDIED: usize = 50_000;
 /// After this long the rest of a file is told as replaced.
 const TIME: Duration = Duration::from_millis(400);
 
@@ -102,10 +106,6 @@ impl Text {
         Some(Self { decoded, ends })
     }
 
-    fn lines(&self) -> Vec<&str> {
-        lines::split(&self.decoded.text, self.ends)
-    }
-
     fn ends_open(&self) -> bool {
         !self.decoded.text.is_empty() && !self.decoded.text.ends_with(['\n', '\r'])
     }
@@ -140,7 +140,8 @@ fn note_differences(diff: &mut FileDiff, old: &Text, new: &Text, both: bool) {
 }
 
 fn compare(diff: &mut FileDiff, old: &Text, new: &Text) {
-    let (old_lines, new_lines) = (old.lines(), new.lines());
+    let window = window::of(old, new);
+    let (old_lines, new_lines) = (window.old_lines(old.ends), window.new_lines(new.ends));
     let ops = operations(&old_lines, &new_lines);
     for op in &ops {
         if !matches!(op, DiffOp::Equal { .. }) {
@@ -155,6 +156,7 @@ fn compare(diff: &mut FileDiff, old: &Text, new: &Text) {
     let mut draw = Draw {
         old: &old_lines,
         new: &new_lines,
+        before: window.lines_before,
         quiet,
         left: LINES_DRAWN,
         omitted: 0,
@@ -162,7 +164,7 @@ fn compare(diff: &mut FileDiff, old: &Text, new: &Text) {
     for group in similar::group_diff_ops(ops, CONTEXT) {
         let lines = draw.group(&group);
         if let (Some(first), false) = (group.first(), lines.is_empty()) {
-            let start = |range: Range<usize>| range.start as u32 + 1;
+            let start = |range: Range<usize>| (range.start + window.lines_before) as u32 + 1;
             diff.hunks.push(Hunk {
                 old_start: start(first.old_range()),
                 new_start: start(first.new_range()),
@@ -195,7 +197,7 @@ fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
         &mut names,
     );
     let deadline = Instant::now().checked_add(TIME);
-    let middle = similar::capture_diff_slices_deadline(Algorithm::Myers, &old_ids, &new_ids, deadline);
+    let middle = compare_ids(&old_ids, &new_ids, deadline);
     let mut ops = Vec::with_capacity(middle.len() + 2);
     if prefix > 0 {
         ops.push(DiffOp::Equal {
@@ -213,6 +215,18 @@ fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
         });
     }
     ops
+}
+
+fn compare_ids(old: &[u32], new: &[u32], deadline: Option<Instant>) -> Vec<DiffOp> {
+    if old.len() + new.len() <= LINES_TIDIED {
+        return similar::capture_diff_slices_deadline(Algorithm::Myers, old, new, deadline);
+    }
+    // Moving hunks to where they read best knows no deadline.
+    let mut hook = Replace::new(Capture::new());
+    match similar::algorithms::diff_slices_deadline(Algorithm::Myers, &mut hook, old, new, deadline) {
+        Ok(()) => hook.into_inner().into_ops(),
+        Err(never) => match never {},
+    }
 }
 
 fn number<'a>(lines: &[&'a str], names: &mut HashMap<&'a str, u32>) -> Vec<u32> {
@@ -272,6 +286,8 @@ fn moved(op: DiffOp, by: usize) -> DiffOp {
 struct Draw<'a> {
     old: &'a [&'a str],
     new: &'a [&'a str],
+    /// Lines of the file before these.
+    before: usize,
     quiet: bool,
     left: usize,
     omitted: u32,
@@ -325,7 +341,7 @@ impl Draw<'_> {
             return;
         }
         self.left -= 1;
-        let number = |index: usize| index as u32 + 1;
+        let number = |index: usize| (index + self.before) as u32 + 1;
         let line = match kind {
             DiffLineKind::Added => new.and_then(|index| self.new.get(index)),
             DiffLineKind::Context | DiffLineKind::Removed => old.and_then(|index| self.old.get(index)),

@@ -17,6 +17,15 @@ use cairn_files::{Root, hash, read};
 
 const ROUNDS: usize = 400;
 
+/// Ends the flipping also when an assertion fails; the scope would wait for it for ever.
+struct StopAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for StopAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Lets folder and link trade places until told to stop, so that there is always one of them.
 fn flip(folder: &Path, link: &Path, stop: &AtomicBool) {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -40,6 +49,7 @@ fn race(open: impl Fn(&Path) -> Root) {
     let (mut reads, mut writes) = (0, 0);
     std::thread::scope(|scope| {
         scope.spawn(|| flip(&base.join("p/dir"), &base.join("p/link"), &stop));
+        let _stop = StopAtEnd(&stop);
         for round in 0..ROUNDS {
             if let Ok(content) = read::whole(&root, &target, 1_000) {
                 assert_ne!(content.bytes, b"outside");
@@ -58,7 +68,6 @@ fn race(open: impl Fn(&Path) -> Root) {
                 );
             }
         }
-        stop.store(true, Ordering::Relaxed);
     });
     assert!(reads + writes > 0, "nothing ever worked: the race proves nothing");
     let outside: Vec<_> = std::fs::read_dir(base.join("outside")).unwrap().collect();

@@ -150,8 +150,55 @@ fn ten_megabytes_that_differ_everywhere_take_no_long_time() {
     assert!(spent.as_secs() < 15, "{spent:?}");
 }
 
+/// The hunks are numbered right, and with them the old text becomes the new.
+fn check(old: &str, new: &str) -> Result<(), TestCaseError> {
+    let diff = diff(old, new);
+    let old_lines: Vec<&str> = old.lines().collect();
+    let mut built: Vec<String> = Vec::new();
+    let mut at = 0;
+    for hunk in &diff.hunks {
+        let start = hunk.old_start as usize - 1;
+        built.extend(old_lines[at..start].iter().map(|line| (*line).to_owned()));
+        at = start;
+        for line in &hunk.lines {
+            match line.kind {
+                DiffLineKind::Removed => at += 1,
+                DiffLineKind::Context => {
+                    built.push(text(line));
+                    at += 1;
+                }
+                DiffLineKind::Added => built.push(text(line)),
+            }
+            if let Some(number) = line.new {
+                prop_assert_eq!(number as usize, built.len());
+            }
+        }
+    }
+    built.extend(old_lines[at..].iter().map(|line| (*line).to_owned()));
+    prop_assert_eq!(built, new.lines().map(str::to_owned).collect::<Vec<_>>());
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn a_change_far_inside_is_numbered_right(
+        head in 0_usize..30,
+        tail in 0_usize..30,
+        middle in proptest::collection::vec(0_u8..3, 0..6),
+        other in proptest::collection::vec(0_u8..3, 0..6),
+        open in any::<bool>(),
+    ) {
+        let build = |middle: &[u8]| {
+            let mut lines: Vec<String> = (0..head).map(|line| format!("head {line}")).collect();
+            lines.extend(middle.iter().map(|line| format!("line {line}")));
+            lines.extend((0..tail).map(|line| format!("tail {line}")));
+            let end = if open || lines.is_empty() { "" } else { "\n" };
+            lines.join("\n") + end
+        };
+        check(&build(&middle), &build(&other))?;
+    }
 
     #[test]
     fn the_hunks_turn_the_old_text_into_the_new(
@@ -160,24 +207,6 @@ proptest! {
     ) {
         let text_of = |lines: &[u8]| lines.iter().map(|line| format!("line {line}\n")).collect::<String>();
         let (old, new) = (text_of(&old), text_of(&new));
-        let diff = diff(&old, &new);
-        let old_lines: Vec<&str> = old.lines().collect();
-        let mut built: Vec<String> = Vec::new();
-        let mut at = 0;
-        for hunk in &diff.hunks {
-            let start = hunk.old_start as usize - 1;
-            built.extend(old_lines[at..start].iter().map(|line| (*line).to_owned()));
-            at = start;
-            for line in &hunk.lines {
-                match line.kind {
-                    DiffLineKind::Removed => at += 1,
-                    DiffLineKind::Context => { built.push(text(line)); at += 1; }
-                    DiffLineKind::Added => built.push(text(line)),
-                }
-                if let Some(number) = line.new { prop_assert_eq!(number as usize, built.len()); }
-            }
-        }
-        built.extend(old_lines[at..].iter().map(|line| (*line).to_owned()));
-        prop_assert_eq!(built, new.lines().map(str::to_owned).collect::<Vec<_>>());
+        check(&old, &new)?;
     }
 }

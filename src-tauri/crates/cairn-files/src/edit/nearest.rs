@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 
 /// Lines of a file that are compared when no line is the same.
 const LINES_COMPARED: usize = 20_000;
+/// Lines of a file that are looked up among those that are wanted.
+const LINES_LOOKED_UP: usize = 300_000;
 /// Lines of the nearest text that are shown.
 const LINES_SHOWN: usize = 20;
 /// Characters of a line that are shown.
@@ -72,7 +74,7 @@ fn by_equal_lines(have: &[&str], want: &[&str]) -> Option<usize> {
         places.entry(line.trim()).or_default().push(at);
     }
     let mut votes: HashMap<usize, usize> = HashMap::new();
-    for (at, line) in have.iter().enumerate() {
+    for (at, line) in have.iter().take(LINES_LOOKED_UP).enumerate() {
         for place in places.get(line.trim()).into_iter().flatten().take(8) {
             if let Some(start) = at.checked_sub(*place) {
                 *votes.entry(start).or_default() += 1;
