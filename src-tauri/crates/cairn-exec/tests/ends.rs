@@ -122,7 +122,9 @@ async fn x62_the_time_limit_ends_all_of_it() {
 async fn what_a_command_says_when_it_is_ended_is_kept() {
     let text = "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.01; done";
     let (finished, _) = stop(&processes(), text, &mark()).await;
-    assert_eq!(finished.output.text(), "up\nbye\n");
+    let text = finished.output.text();
+    // Between them bash may say that its own `sleep` was terminated.
+    assert!(text.starts_with("up\n") && text.ends_with("bye\n"), "{text:?}");
 }
 
 #[tokio::test]

@@ -78,9 +78,14 @@ impl TurnMachine {
     }
 
     pub(super) fn model_said(&mut self, event: ModelEvent) {
-        let Phase::Asking(mut reply) = std::mem::replace(&mut self.phase, Phase::Idle) else {
-            // What a dropped stream still had in its pipe belongs to nobody.
-            return tracing::debug!(?event, "the model spoke when nobody listened");
+        let mut reply = match std::mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::Asking(reply) => reply,
+            other => {
+                // What a dropped stream still had in its pipe belongs to nobody.
+                tracing::debug!(?event, "the model spoke when nobody listened");
+                self.phase = other;
+                return;
+            }
         };
         match event {
             ModelEvent::Loading => {
@@ -306,8 +311,12 @@ impl TurnMachine {
     }
 
     pub(super) fn model_failed(&mut self, error: ModelError) {
-        let Phase::Asking(mut reply) = std::mem::replace(&mut self.phase, Phase::Idle) else {
-            return;
+        let mut reply = match std::mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::Asking(reply) => reply,
+            other => {
+                self.phase = other;
+                return;
+            }
         };
         self.effects.push(Effect::DropModel);
         let Some(wait) = retry::delay(&error, reply.attempt, self.chance) else {

@@ -160,7 +160,8 @@ impl TurnMachine {
 
     /// A call is ready to be judged, for the first time or again after the person allowed it.
     pub(super) fn prepared(&mut self, id: &CallId, facts: PreparedFacts) {
-        let Some((item, stage)) = self.stage_of(id) else {
+        let Some((item, stage @ (Stage::Preparing | Stage::Rechecking { .. }))) = self.stage_of(id) else {
+            // It ended meanwhile.
             return self.effects.push(Effect::Forget { call: id.clone() });
         };
         self.change_tool(&item, |state, tool| {
@@ -173,8 +174,7 @@ impl TurnMachine {
             Stage::Rechecking { digest } if digest == facts.digest => {
                 self.allowed(id, &item, facts, Decided::Person);
             }
-            Stage::Preparing | Stage::Rechecking { .. } => self.judge(id, &item, facts),
-            _ => self.effects.push(Effect::Forget { call: id.clone() }),
+            _ => self.judge(id, &item, facts),
         }
         self.tell_what_is_going_on();
     }

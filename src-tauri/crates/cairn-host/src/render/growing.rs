@@ -24,11 +24,20 @@ impl Growing {
         self.open.push_str(piece);
         let blocks = blocks_with_places(&self.open, Highlight::WhileShort);
         let keep = self.closed;
-        // A block is closed once another one has begun; what comes later cannot change it, but for link definitions,
-        // which the exact pass at the end sees.
-        if let Some((_, last)) = blocks.last() {
-            self.closed += blocks.len() as u32 - 1;
-            self.open.drain(..last.start.min(self.open.len()));
+        // A block is closed once a blank line and another one follow: then what comes later cannot change it, but for
+        // link definitions, which the exact pass at the end sees.
+        let after_blank_line = |(_, place): &(RichBlock, std::ops::Range<usize>)| {
+            let before = self.open.get(..place.start).unwrap_or_default();
+            before.trim_end_matches([' ', '\t']).ends_with("\n\n")
+        };
+        if let Some(place) = blocks
+            .iter()
+            .rposition(after_blank_line)
+            .filter(|place| *place > 0)
+            && let Some((_, range)) = blocks.get(place)
+        {
+            self.closed += place as u32;
+            self.open.drain(..range.start.min(self.open.len()));
         }
         (keep, blocks.into_iter().map(|(block, _)| block).collect())
     }

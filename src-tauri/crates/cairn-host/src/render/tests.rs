@@ -29,7 +29,7 @@ fn r2_w15_w22_only_web_and_mail_links_are_alive() {
         ("javascript:alert(1)", false),
         ("JaVaScRiPt:alert(1)", false),
         ("&#106;avascript:alert(1)", false),
-        ("data:text/html,<script>", false),
+        ("data:text/html,x", false),
         ("vbscript:x", false),
         ("file:///etc/passwd", false),
         ("smb://host/x", false),
