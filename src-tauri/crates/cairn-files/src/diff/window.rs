@@ -49,7 +49,7 @@ pub(super) fn of<'a>(old: &'a Text, new: &'a Text) -> Window<'a> {
         (Some(old), Some(new)) => Window {
             old,
             new,
-            lines_before: one.get(..start).unwrap_or_default().matches('\n').count(),
+            lines_before: lines::count(one.get(..start).unwrap_or_default(), b'\n'),
         },
         _ => whole,
     }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// Lines of a file that are compared when no line is the same.
 const LINES_COMPARED: usize = 20_000;
-/// Lines of a file that are looked up among those that are wanted.
+/// Lines of a file that are looked at.
 const LINES_LOOKED_UP: usize = 300_000;
 /// Lines of the nearest text that are shown.
 const LINES_SHOWN: usize = 20;
@@ -52,7 +52,7 @@ impl Nearest {
 
 /// Finds what comes nearest to `wanted`. Both have LF line ends.
 pub fn find(text: &str, wanted: &str) -> Option<Nearest> {
-    let have: Vec<&str> = text.lines().collect();
+    let have: Vec<&str> = text.lines().take(LINES_LOOKED_UP).collect();
     let want: Vec<&str> = wanted.trim_matches('\n').split('\n').collect();
     let first = by_equal_lines(&have, &want).or_else(|| by_likeness(&have, &want))?;
     let lines = have.get(first..(first + want.len()).min(have.len()))?;
@@ -74,7 +74,7 @@ fn by_equal_lines(have: &[&str], want: &[&str]) -> Option<usize> {
         places.entry(line.trim()).or_default().push(at);
     }
     let mut votes: HashMap<usize, usize> = HashMap::new();
-    for (at, line) in have.iter().take(LINES_LOOKED_UP).enumerate() {
+    for (at, line) in have.iter().enumerate() {
         for place in places.get(line.trim()).into_iter().flatten().take(8) {
             if let Some(start) = at.checked_sub(*place) {
                 *votes.entry(start).or_default() += 1;
