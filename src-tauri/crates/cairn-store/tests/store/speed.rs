@@ -149,31 +149,32 @@ async fn s4_search_in_a_million_messages_stays_under_50_ms() {
             .collect();
         store.append(events, Durability::Committed).await.unwrap();
     }
-    let before = processor();
-    let mut all = Vec::new();
+    let (mut all, mut used) = (Vec::new(), Vec::new());
     for n in 0..200 {
         let project = ["small".into(), "large".into()];
         let project = (n % 3 < 2).then(|| &project[n % 2]);
         let words: Vec<String> = (0..=n % 3).map(|_| word(&mut next)).collect();
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), processor());
         let hits = store.search(project, &words.join(" ")).await.unwrap();
+        used.push(processor().saturating_sub(before));
         all.push((start.elapsed(), words.join(" "), hits.len()));
     }
-    println!(
-        "search: processor {:?} on average",
-        processor().saturating_sub(before) / 200
-    );
     all.sort();
-    let (p95, words, hits) = &all[190];
+    used.sort();
+    let p95 = &all[190];
     println!(
-        "search: median {:?}, 95th percentile {p95:?} ({words:?}, {hits} hits), most {:?}",
-        all[100].0, all[199]
+        "search: median {:?}, 95th percentile {p95:?}, most {:?}",
+        all[100], all[199]
+    );
+    println!(
+        "of it processor: median {:?}, 95th percentile {:?}, most {:?}",
+        used[100], used[190], used[199]
     );
     println!(
         "database: {} MB",
         std::fs::metadata(store.path()).unwrap().len() >> 20
     );
-    assert!(cfg!(debug_assertions) || *p95 < Duration::from_millis(50));
+    assert!(cfg!(debug_assertions) || p95.0 < Duration::from_millis(50));
 }
 
 /// Words as they occur in language: few are very common, most are rare.
