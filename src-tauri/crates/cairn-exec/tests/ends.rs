@@ -106,8 +106,9 @@ async fn x62_the_time_limit_ends_all_of_it() {
             "limit 1 s, answered after {answered:?}, dead after {:?}: {text}",
             since.elapsed()
         );
+        // Generous, because the machine may be busy; were a stubborn command waited for, it would be 3 s.
         assert!(
-            answered <= Duration::from_secs(2),
+            answered <= Duration::from_millis(2800),
             "{text}: answered after {answered:?}"
         );
     });

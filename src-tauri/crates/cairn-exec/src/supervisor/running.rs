@@ -39,9 +39,12 @@ const TERM_GRACE: Duration = Duration::from_secs(2);
 /// From TERM until nobody waits any longer for what cannot be ended.
 const GIVEN_UP: Duration = Duration::from_millis(2450);
 
-/// Bytes read at once, and how often in a row before others have their turn.
+/// Bytes read at once.
 const PIECE: usize = 64 << 10;
-const PIECES: usize = 16;
+
+/// How long one command is read before limits, Stop and other commands have their turn: one that floods must not
+/// delay its own end.
+const TURN: Duration = Duration::from_millis(10);
 
 /// Where a command is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +137,8 @@ impl Running {
     pub(super) fn read_output(&mut self) {
         let Some(pipe) = &self.output else { return };
         let mut buffer = vec![0; PIECE];
-        for _ in 0..PIECES {
+        let since = Instant::now();
+        while since.elapsed() < TURN {
             match rustix::io::read(pipe, &mut buffer) {
                 Ok(0) => {
                     self.output = None;
