@@ -14,6 +14,10 @@ used: number | null,
  */
 window: number | null, 
 /**
+ * Nobody tells the window: it is a guess, and the person is asked once. SPEC M5.
+ */
+assumed: boolean, 
+/**
  * Tokens kept free for the reply.
  */
 reserve: number, 

@@ -99,7 +99,11 @@ activity: Activity, } | { "type": "notice",
 /**
  * What.
  */
-notice: Notice, } | { "type": "unknown", 
+notice: Notice, } | { "type": "close_asked", 
+/**
+ * Sessions that work.
+ */
+working: number, } | { "type": "unknown", 
 /**
  * The kind as the newer build named it.
  */

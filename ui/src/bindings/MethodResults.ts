@@ -116,6 +116,10 @@ export type MethodResults = {
  */
 "profile/delete": SettingsView, 
 /**
+ * Tells how many tokens a profile's model can hold.
+ */
+"profile/window": SettingsView, 
+/**
  * Keeps a key.
  */
 "key/set": SettingsView, 
@@ -142,4 +146,8 @@ export type MethodResults = {
 /**
  * Opens a link in the person's browser.
  */
-"link/open": Nothing, };
+"link/open": Nothing, 
+/**
+ * Closes the window that asked whether its work may go on.
+ */
+"window/close": Nothing, };

@@ -35,4 +35,8 @@ prompts: Array<string>,
 /**
  * Rules that hold for the project.
  */
-rules: number, };
+rules: number, 
+/**
+ * What the project's own files would set and what therefore waits for trust, a few words each. SPEC A6.
+ */
+proposals: Array<string>, };

@@ -4,6 +4,8 @@
 
 use cairn_protocol::{ContextMeter, Item, ItemBody, MeterPart, MeterShare, Picture};
 
+use crate::model::ModelInfo;
+
 /// Bytes per token for English, code and (three bytes a character) Chinese alike, roughly.
 const BYTES_PER_TOKEN: u64 = 4;
 /// Tokens a call or message costs beside its text.
@@ -128,10 +130,11 @@ impl Meter {
         (estimate as f64 * self.factor).round() as u64
     }
 
-    /// The reading for a model with that window and reply limit.
-    pub fn read(&self, items: &[Item], window: Option<u64>, max_output: Option<u64>) -> ContextMeter {
+    /// The reading for a model; without one the window is not known.
+    pub fn read(&self, items: &[Item], model: Option<&ModelInfo>) -> ContextMeter {
         let shares = Shares::of(items);
-        let reserve = reserve(window, max_output);
+        let window = model.and_then(|model| model.window);
+        let reserve = reserve(window, model.and_then(|model| model.max_output_tokens));
         let part = |part, tokens| MeterShare {
             part,
             tokens: self.scaled(tokens),
@@ -139,6 +142,7 @@ impl Meter {
         ContextMeter {
             used: Some(self.used(items)),
             window,
+            assumed: model.is_some_and(|model| model.window_assumed),
             reserve,
             // Nothing is summarised yet: a full window is an error with its numbers.
             compacts_at: None,

@@ -168,8 +168,12 @@ pub struct ModelInfo {
     pub name: String,
     /// Tokens it can hold; none while not known.
     pub window: Option<u64>,
+    /// The window is a guess: neither profile nor server nor table tells it.
+    pub window_assumed: bool,
     /// Tokens a reply may have; none when the server's own limit holds.
     pub max_output_tokens: Option<u64>,
+    /// Sampling temperature that the profile asks for; none leaves it to the server.
+    pub temperature: Option<f64>,
     /// Whether it calls tools.
     pub tools: bool,
     /// Whether it sees pictures.

@@ -126,12 +126,7 @@ impl TurnMachine {
 
     /// The meter's reading.
     pub fn meter(&self) -> cairn_protocol::ContextMeter {
-        let info = self.model.as_ref();
-        self.meter.read(
-            self.log.items(),
-            info.and_then(|m| m.window),
-            info.and_then(|m| m.max_output_tokens),
-        )
+        self.meter.read(self.log.items(), self.model.as_ref())
     }
 
     /// Model steps of the running request, and how many it may have.

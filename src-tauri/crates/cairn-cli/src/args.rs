@@ -49,6 +49,12 @@ pub(crate) struct Exec {
     /// What may happen although nobody is there to ask: file changes inside the project, or also commands.
     #[arg(long, default_value = "none")]
     pub(crate) approve: ApproveArg,
+    /// Trust the folder with what its own files propose, from now on.
+    #[arg(long)]
+    pub(crate) trust: bool,
+    /// Look for no errors and warnings after file changes.
+    #[arg(long)]
+    pub(crate) no_diagnostics: bool,
     /// One event per line on standard output; `--json=deltas` with every piece of text.
     #[arg(long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "events")]
     pub(crate) json: Option<JsonArg>,

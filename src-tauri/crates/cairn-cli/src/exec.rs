@@ -35,7 +35,10 @@ pub(crate) async fn run(host: &Arc<Host>, exec: Exec) -> Result<u8, ApiError> {
         return Ok(USAGE);
     };
     let project = open_project(host, exec.project.clone(), demo).await?;
-    host.sweep().await;
+    for notice in host.sweep().await {
+        out::note(&format!("note: {}", notice.text));
+    }
+    tell_proposals(host, &project, exec.trust)?;
     let (id, subscription) = session(host, &project, &exec).await?;
     let approve = match exec.approve {
         ApproveArg::None => Approve::None,
@@ -106,6 +109,22 @@ async fn open_project(
         None if demo => host.project(None).await,
         None => host.project(Some(&PathBuf::from("."))).await,
     }
+}
+
+/// Says what the project's own files propose and what therefore is not in force. SPEC A6, P11.
+fn tell_proposals(host: &Host, project: &Project, trust: bool) -> Result<(), ApiError> {
+    if trust {
+        host.trust(project)?;
+        out::note(&format!("note: {} is trusted from now on.", project.shown()));
+    }
+    let proposals = host.proposals(project);
+    if !proposals.is_empty() {
+        let list = proposals.join("\n  ");
+        out::note(&format!(
+            "note: the project's own .cairn/config.toml proposes what is not in force:\n  {list}"
+        ));
+    }
+    Ok(())
 }
 
 async fn session(

@@ -94,11 +94,11 @@ fn sweep(root: &Root, path: &Path, bytes: &[u8]) -> usize {
             let now = hash::of_bytes(bytes);
             let change = Unfinished {
                 path,
-                temporary: &entry.path(),
+                temporary: Some(&entry.path()),
                 before: Some(&now),
                 after: None,
             };
-            recover(root, &change).unwrap();
+            recover(&change).unwrap();
             swept += 1;
         }
     }

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cairn_agent::driver::storage_error;
 use cairn_policy::Presence;
-use cairn_protocol::{ApiError, ClientId, Envelope, ErrorCode, Nothing, Request, SessionId};
+use cairn_protocol::{
+    ApiError, ClientId, CloseWork, Envelope, ErrorCode, EventBody, Nothing, Request, SessionId,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -28,26 +30,30 @@ pub struct Window {
     project: Arc<Project>,
     subscriber: AtomicU64,
     done: Mutex<VecDeque<ClientId>>,
-    open_link: Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>,
+    desk: Box<dyn Desk>,
+}
+
+/// What only the window toolkit can do.
+pub trait Desk: Send + Sync {
+    /// Opens a checked address in the person's browser or mail program. Fails with the reason.
+    fn open_link(&self, href: &str) -> Result<(), String>;
+
+    /// Closes the window that had asked what becomes of its work.
+    fn close(&self, work: CloseWork);
 }
 
 impl Window {
-    /// A window on a project, and the events that it gets. `open_link` opens a checked address in the person's
-    /// browser or mail program.
-    pub fn new(
-        host: Arc<Host>,
-        project: Arc<Project>,
-        open_link: impl Fn(&str) -> Result<(), String> + Send + Sync + 'static,
-    ) -> (Self, Subscription) {
+    /// A window on a project, and the events that it gets.
+    pub fn new(host: Arc<Host>, project: Arc<Project>, desk: impl Desk + 'static) -> (Self, Subscription) {
         let (subscriber, subscription) = host.fanout(&project.key).subscribe(Form::Drawn);
-        let open_link = Box::new(open_link);
+        let desk = Box::new(desk);
         (
             Self {
                 host,
                 project,
                 subscriber: subscriber.into(),
                 done: Mutex::default(),
-                open_link,
+                desk,
             },
             subscription,
         )
@@ -66,26 +72,37 @@ impl Window {
         &self.project
     }
 
-    /// Whether something works or waits in a session of this window.
-    pub async fn is_busy(&self) -> bool {
-        let open = self.host.open_sessions().await;
-        let mine: Vec<_> = open
-            .values()
-            .filter(|session| session.project.key == self.project.key)
-            .cloned()
-            .collect();
-        drop(open);
-        for session in mine {
-            if session
-                .handle
-                .snapshot()
-                .await
-                .is_ok_and(|seen| seen.activity != cairn_protocol::Activity::Idle)
-            {
-                return true;
-            }
+    /// How many sessions of this window work right now. One that waits for the person does not: its card is shown
+    /// again at the next start.
+    pub async fn working(&self) -> u32 {
+        let mut working = 0;
+        for session in self.host.open_of(&self.project.key).await {
+            let seen = session.handle.snapshot().await;
+            working += u32::from(seen.is_ok_and(|seen| {
+                !matches!(
+                    seen.activity,
+                    cairn_protocol::Activity::Idle | cairn_protocol::Activity::WaitingForYou
+                )
+            }));
         }
-        false
+        working
+    }
+
+    /// Asks the page what becomes of running work; it answers with `window/close`.
+    pub fn ask_to_close(&self, working: u32) {
+        let body = EventBody::CloseAsked { working };
+        self.host
+            .fanout(&self.project.key)
+            .to_all(body, self.host.world().now());
+    }
+
+    /// Stops what works in this window's sessions and gives them back.
+    pub async fn end_sessions(&self) {
+        for session in self.host.open_of(&self.project.key).await {
+            session.handle.close().await;
+        }
+        let mut open = self.host.open_sessions().await;
+        open.retain(|_, session| session.project.key != self.project.key);
     }
 
     /// Carries a request out.
@@ -119,6 +136,7 @@ impl Window {
             Request::SettingsSet(params) => json(self.change_settings(&params)?),
             Request::ProfileSave(params) => json(self.save_profile(params).await?),
             Request::ProfileDelete(params) => json(self.delete_profile(params).await?),
+            Request::ProfileWindow(params) => json(self.set_window(params).await?),
             Request::KeySet(params) => json(self.set_key(params).await?),
             Request::KeyDelete(params) => json(self.delete_key(params).await?),
             Request::ModelTest(params) => json(self.test_model(params).await?),
@@ -126,6 +144,10 @@ impl Window {
             Request::RuleList(_) => json(self.list_rules()),
             Request::RuleRevoke(params) => json(self.revoke_rule(params).await?),
             Request::LinkOpen(params) => json(self.link(&params.href)?),
+            Request::WindowClose(params) => {
+                self.desk.close(params.work);
+                json(Nothing {})
+            }
         }
     }
 
@@ -170,7 +192,7 @@ impl Window {
         if !fine || !matches!(scheme.as_deref(), Some("http" | "https" | "mailto")) {
             return Err(bad());
         }
-        (self.open_link)(href).map(|()| Nothing {}).map_err(|why| {
+        self.desk.open_link(href).map(|()| Nothing {}).map_err(|why| {
             ApiError::new(
                 ErrorCode::Internal,
                 format!("The link could not be opened: {why}. Copy it instead."),

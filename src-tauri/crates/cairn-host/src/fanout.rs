@@ -82,7 +82,11 @@ impl Fanout {
 
     /// Says something that belongs to no session.
     pub(crate) fn notice(&self, notice: Notice, at: UnixMillis) {
-        let body = EventBody::Notice { notice };
+        self.to_all(EventBody::Notice { notice }, at);
+    }
+
+    /// Sends what belongs to no session.
+    pub(crate) fn to_all(&self, body: EventBody, at: UnixMillis) {
         self.send_event(&Event {
             v: WIRE_VERSION,
             seq: 0,
@@ -159,7 +163,10 @@ pub(crate) fn draw_item(item: &mut Item) {
 }
 
 fn is_for_the_list(body: &EventBody) -> bool {
-    matches!(body, EventBody::SessionChanged { .. } | EventBody::Notice { .. })
+    matches!(
+        body,
+        EventBody::SessionChanged { .. } | EventBody::Notice { .. } | EventBody::CloseAsked { .. }
+    )
 }
 
 /// What a driver sends to: the fan-out, and where granted rules are saved.

@@ -90,14 +90,6 @@ impl Host {
         Ok(Arc::new(project))
     }
 
-    /// Removes temporary files that a killed program left behind; says which.
-    pub async fn sweep(&self) {
-        match self.store.sweep_temporaries().await {
-            Ok(swept) => tracing::debug!(?swept, "looked for temporary files of an earlier run"),
-            Err(error) => tracing::warn!(%error, "temporary files of an earlier run were not looked for"),
-        }
-    }
-
     /// Ends all sessions and everything that was started; waits until it has ended.
     pub async fn shutdown(&self) {
         let sessions: Vec<_> = self
@@ -160,6 +152,23 @@ impl Host {
         fanouts.entry(project.clone()).or_default().clone()
     }
 
+    /// Says something in every window.
+    pub(crate) fn notice_everywhere(&self, notice: &Notice) {
+        let fanouts = self.fanouts.lock().unwrap_or_else(PoisonError::into_inner);
+        for fanout in fanouts.values() {
+            fanout.notice(notice.clone(), self.world.now());
+        }
+    }
+
+    /// The open sessions of a project.
+    pub(crate) async fn open_of(&self, project: &ProjectKey) -> Vec<Arc<OpenSession>> {
+        let open = self.open.lock().await;
+        open.values()
+            .filter(|session| session.project.key == *project)
+            .cloned()
+            .collect()
+    }
+
     /// Name of the profile for new sessions: the demo in its own project, else the chosen or the only one.
     pub(crate) fn profile_for_new(&self, project: &Project) -> Option<String> {
         if project.demo == Demo::Yes {
@@ -178,6 +187,28 @@ impl Host {
         Ok(ready.warnings)
     }
 
+    /// A profile was changed: open sessions that use it go on with it as it is now.
+    pub(crate) async fn profile_changed(&self, profile: &str) -> Vec<String> {
+        let open: Vec<_> = self.open.lock().await.values().cloned().collect();
+        let mut said = Vec::new();
+        for session in open {
+            let uses = session
+                .handle
+                .snapshot()
+                .await
+                .is_ok_and(|seen| seen.session.profile.as_deref() == Some(profile));
+            if !uses {
+                continue;
+            }
+            match self.use_profile(&session.handle, profile).await {
+                Ok(warnings) => said = warnings,
+                // It is said when the session is used: the profile may be half changed now.
+                Err(error) => tracing::info!(%error, profile, "a session's changed profile is not ready"),
+            }
+        }
+        said
+    }
+
     // ---- rules
 
     fn rules_file(&self, project: &Project) -> std::path::PathBuf {
@@ -190,15 +221,7 @@ impl Host {
     }
 
     pub(crate) fn rules_of(&self, project: &Project) -> RuleSet {
-        const MOST: u64 = 262_144;
-        let own = project
-            .root
-            .resolve(".cairn/config.toml")
-            .ok()
-            .filter(|found| found.real.starts_with(project.path()));
-        let text = own
-            .and_then(|found| cairn_files::read::whole(&project.root, &found.real, MOST).ok())
-            .map(|content| String::from_utf8_lossy(&content.bytes).into_owned());
+        let text = project.own_config();
         self.project_rules(project)
             .policy_rules(&self.config(), text.as_deref(), self.world.now())
     }
@@ -222,14 +245,7 @@ impl Host {
     /// Rules changed: every open session of the project follows, what was granted for request or session stays.
     pub(crate) async fn rules_changed(&self, project: &Project) {
         let rules = self.rules_of(project);
-        let open: Vec<_> = {
-            let open = self.open.lock().await;
-            open.values()
-                .filter(|session| session.project.key == project.key)
-                .cloned()
-                .collect()
-        };
-        for session in open {
+        for session in self.open_of(&project.key).await {
             let mut rules = rules.clone();
             let changed = session.handle.change_policy(move |policy| {
                 let kept = policy

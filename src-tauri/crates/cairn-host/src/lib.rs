@@ -22,9 +22,11 @@ mod rules;
 mod seen;
 mod session;
 mod surroundings;
+mod sweep;
+mod trust;
 mod world;
 
-pub use api::Window;
+pub use api::{Desk, Window};
 pub use config::{Config, ConfigError};
 pub use demo::sample_project;
 pub use doctor::{Finding, doctor};

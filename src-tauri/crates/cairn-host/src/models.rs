@@ -97,7 +97,7 @@ pub(crate) async fn found(config: &ModelConfig) -> Result<Ready, ApiError> {
 
 fn made(config: &ModelConfig, mut info: ModelInfo, mut warnings: Vec<String>) -> Result<Ready, ApiError> {
     if info.window.is_none() {
-        info.window = Some(ASSUMED_WINDOW);
+        (info.window, info.window_assumed) = (Some(ASSUMED_WINDOW), true);
         warnings.push(format!(
             "Nobody tells how many tokens {} can hold; {ASSUMED_WINDOW} are assumed. Set `context_window` in its profile.",
             info.name
@@ -117,6 +117,7 @@ async fn with_key(profile: &ProfileConfig, secrets: &Secrets) -> Result<ModelCon
         headers: profile.headers.clone(),
         context_window: profile.context_window,
         max_output_tokens: profile.max_output_tokens,
+        temperature: profile.temperature,
         prices: profile.prices,
         ..ModelConfig::new(profile.api, profile.base_url.clone(), profile.model.clone())
     })

@@ -83,6 +83,17 @@ impl Project {
             .map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned())
     }
 
+    /// Text of its own configuration, `.cairn/config.toml`, where that lies inside and can be read.
+    pub(crate) fn own_config(&self) -> Option<String> {
+        const MOST: u64 = 262_144;
+        let found = self.root.resolve(".cairn/config.toml").ok()?;
+        if !found.real.starts_with(self.path()) {
+            return None;
+        }
+        let content = cairn_files::read::whole(&self.root, &found.real, MOST).ok()?;
+        Some(String::from_utf8_lossy(&content.bytes).into_owned())
+    }
+
     /// Its real path for display.
     pub fn shown(&self) -> String {
         self.path().to_string_lossy().into_owned()

@@ -40,6 +40,15 @@ impl SeenFiles {
         coverage
     }
 
+    /// Forgets what was kept: the session is deleted.
+    pub(crate) fn forget(&self) {
+        if let Err(error) = std::fs::remove_file(&self.path)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!(%error, "what a deleted session had seen of the project's files stays");
+        }
+    }
+
     /// Keeps what the session has seen by now, if that has changed.
     pub(crate) fn keep(&self, workspace: &Workspace) {
         let now = workspace.coverage().clone();

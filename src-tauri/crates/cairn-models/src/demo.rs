@@ -53,7 +53,9 @@ pub(crate) fn info() -> ModelInfo {
     ModelInfo {
         name: "demo".to_owned(),
         window: Some(32_768),
+        window_assumed: false,
         max_output_tokens: None,
+        temperature: None,
         tools: true,
         vision: true,
         local: true,

@@ -272,7 +272,9 @@ fn put_together(config: &ModelConfig, local: bool, seen: Option<&Seen>) -> Model
             .context_window
             .or(told)
             .or_else(|| known.map(|known| known.window)),
+        window_assumed: false,
         max_output_tokens: config.max_output_tokens,
+        temperature: config.temperature,
         // A model of which nothing is known is offered the tools, since without them it is of no use here.
         tools: found
             .and_then(|found| found.tools)

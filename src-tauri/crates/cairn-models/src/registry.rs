@@ -24,6 +24,8 @@ pub struct ModelConfig {
     pub context_window: Option<u64>,
     /// Tokens a reply may have, where the profile says.
     pub max_output_tokens: Option<u64>,
+    /// Sampling temperature, where the profile says.
+    pub temperature: Option<f64>,
     /// Prices, where something is paid.
     pub prices: Option<Prices>,
 }
@@ -39,6 +41,7 @@ impl ModelConfig {
             headers: Vec::new(),
             context_window: None,
             max_output_tokens: None,
+            temperature: None,
             prices: None,
         }
     }

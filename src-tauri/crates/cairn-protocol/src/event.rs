@@ -125,6 +125,12 @@ pub enum EventBody {
         /// What.
         notice: Notice,
     },
+    /// The person wants to close a window whose sessions work: it asks what becomes of the work. Transient, to that
+    /// window only.
+    CloseAsked {
+        /// Sessions that work.
+        working: u32,
+    },
     /// Written by a newer build; kept as it is.
     Unknown {
         /// The kind as the newer build named it.
@@ -145,6 +151,7 @@ impl EventBody {
                 | Self::MeterChanged { .. }
                 | Self::ActivityChanged { .. }
                 | Self::Notice { .. }
+                | Self::CloseAsked { .. }
         )
     }
 }

@@ -52,6 +52,9 @@ pub struct ContextMeter {
     pub used: Option<u64>,
     /// Tokens the model can hold; none while not known.
     pub window: Option<u64>,
+    /// Nobody tells the window: it is a guess, and the person is asked once. SPEC M5.
+    #[serde(default)]
+    pub assumed: bool,
     /// Tokens kept free for the reply.
     pub reserve: u64,
     /// Where older parts get summarised; none while the window is not known.

@@ -228,6 +228,8 @@ pub struct ProjectView {
     pub prompts: Vec<String>,
     /// Rules that hold for the project.
     pub rules: u32,
+    /// What the project's own files would set and what therefore waits for trust, a few words each. SPEC A6.
+    pub proposals: Vec<String>,
 }
 
 /// A profile to save.
@@ -366,6 +368,35 @@ pub struct LinkParams {
     pub href: String,
 }
 
+/// The person's answer to the one question about a model whose window nobody tells. SPEC M5.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ProfileWindowParams {
+    /// The profile.
+    pub name: String,
+    /// Tokens its model can hold, 1,024 to 100,000,000.
+    pub context_window: u64,
+}
+
+/// What becomes of running work when its window is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum CloseWork {
+    /// It is stopped; the window closes.
+    Stop,
+    /// It goes on out of sight. The window comes back when the person is asked, and is gone when the work is done.
+    Keep,
+}
+
+/// The person's answer to the question that closing a working window asks.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct WindowCloseParams {
+    /// What becomes of the work.
+    pub work: CloseWork,
+}
+
 /// What a front end sends: the request, and an id by which a repeat is recognised.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[ts(export)]
@@ -457,6 +488,8 @@ methods! {
     ProfileSave profile_save "profile/save" ProfileParams => SettingsView;
     /// Deletes a model profile.
     ProfileDelete profile_delete "profile/delete" ProfileNameParams => SettingsView;
+    /// Tells how many tokens a profile's model can hold.
+    ProfileWindow profile_window "profile/window" ProfileWindowParams => SettingsView;
     /// Keeps a key.
     KeySet key_set "key/set" KeySetParams => SettingsView;
     /// Forgets a key.
@@ -471,6 +504,8 @@ methods! {
     RuleRevoke rule_revoke "rule/revoke" RuleParams => RuleListResult;
     /// Opens a link in the person's browser.
     LinkOpen link_open "link/open" LinkParams => Nothing;
+    /// Closes the window that asked whether its work may go on.
+    WindowClose window_close "window/close" WindowCloseParams => Nothing;
 }
 
 /// Hits of a search.

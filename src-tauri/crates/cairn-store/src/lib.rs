@@ -13,12 +13,10 @@ mod readers;
 mod schema;
 mod secrets;
 mod store;
-mod sweep;
 mod table;
 mod words;
 mod writer;
 
 pub use secrets::{FoundKey, Secret, SecretError, Secrets};
 pub use store::{Lease, Loaded, Store};
-pub use sweep::{Kept, Swept};
-pub use table::changes::{Change, ChangeFate};
+pub use table::changes::{Change, ChangeFate, Leftover};

@@ -42,7 +42,7 @@ impl Driver {
             messages: history::messages(self.machine.log().items(), &pictures),
             tools,
             max_output_tokens: info.max_output_tokens,
-            temperature: None,
+            temperature: info.temperature,
         };
         self.stream = Some(model.stream(request));
         None

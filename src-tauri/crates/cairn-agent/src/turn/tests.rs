@@ -629,7 +629,9 @@ fn a_full_window_is_said_with_its_numbers_before_anything_is_sent() {
     let info = ModelInfo {
         name: "tiny".to_owned(),
         window: Some(2_000),
+        window_assumed: false,
         max_output_tokens: None,
+        temperature: None,
         tools: true,
         vision: false,
         local: true,

@@ -1,4 +1,7 @@
-//! After a crash: what became of a change that was journaled but not told to be complete.
+//! After a crash: what became of a change that was journaled but not told to be complete. SPEC A5, R1.
+//!
+//! Must never remove anything whose content is not known to be kept elsewhere: a write by exchange (SPEC T17) may
+//! leave in its temporary file what somebody else had just saved.
 
 use std::os::fd::AsFd as _;
 use std::path::Path;
@@ -14,8 +17,8 @@ use crate::{FileError, Root};
 pub struct Unfinished<'a> {
     /// Real path of the file.
     pub path: &'a Path,
-    /// Its temporary file.
-    pub temporary: &'a Path,
+    /// Its temporary file, where one was planned.
+    pub temporary: Option<&'a Path>,
     /// What it was.
     pub before: Option<&'a str>,
     /// What it was to be.
@@ -33,45 +36,91 @@ pub enum Recovered {
     Changed,
 }
 
+/// What was found, and what was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Swept {
+    /// What became of the change.
+    pub found: Recovered,
+    /// Why the temporary file was left where it is, in words for the person; none when it is gone.
+    pub kept: Option<&'static str>,
+}
+
+const NOT_OURS: &str = "it is not a temporary file of this program";
+const MAY_BE_THEIRS: &str = "it may hold what somebody saved while the program was writing";
+
 /// Removes the temporary file of an unfinished change and finds out whether the change happened.
 ///
-/// What came out of an exchange and is nobody's copy but this one is put back under its name, never removed.
-pub fn recover(root: &Root, change: &Unfinished<'_>) -> Result<Recovered, FileError> {
+/// What came out of an exchange and is nobody's copy but this one is put back under its name where that undoes the
+/// exchange, and left alone otherwise. No link is followed.
+pub fn recover(change: &Unfinished<'_>) -> Result<Swept, FileError> {
     let parent = change.path.parent().unwrap_or(Path::new("/"));
-    let name = change.path.file_name().map_or(change.path, Path::new);
-    let leftover = change.temporary.file_name().map_or(change.temporary, Path::new);
-    let folder = match root.open_folder(parent) {
-        Ok(folder) => folder,
+    let root = match Root::open(parent) {
+        Ok(root) => root,
         // The folder was never made, or is gone with all that was in it.
-        Err(FileError::Missing(_)) => return Ok(Recovered::NotHappened),
+        Err(FileError::Missing(_)) => return Ok(gone(change)),
         Err(error) => return Err(error),
     };
-    let fail = |errno| FileError::from_errno("sweep", &root.show(change.temporary), errno);
-    let in_temporary = temporary::hash_at(&folder, leftover);
-    let in_place = temporary::hash_at(&folder, name);
-    if let Some(found) = in_temporary.as_deref() {
-        let known = Some(found) == change.before || Some(found) == change.after;
-        let dir = folder.as_fd();
-        if !known && in_place.as_deref() == change.after && change.after.is_some() {
-            // The exchange brought out somebody's version and there was no time to put it back.
-            Kernel
-                .rename(dir, leftover, name, Rename::Exchange)
-                .map_err(fail)?;
-            rustix::fs::unlinkat(dir, leftover, AtFlags::empty()).map_err(fail)?;
-            return Ok(Recovered::Changed);
-        }
-        if !known && in_place.is_none() && change.after.is_none() {
-            // A removal took somebody's version away.
-            Kernel
-                .rename(dir, leftover, name, Rename::NoReplace)
-                .map_err(fail)?;
-            return Ok(Recovered::Changed);
-        }
-        rustix::fs::unlinkat(dir, leftover, AtFlags::empty()).map_err(fail)?;
+    // A folder that has since become a link is another folder.
+    if root.path() != parent {
+        return Ok(Swept {
+            found: Recovered::Changed,
+            kept: change.temporary.map(|_| NOT_OURS),
+        });
     }
-    Ok(match in_place.as_deref() {
+    let folder = root.open_folder(parent)?;
+    let name = change.path.file_name().map_or(change.path, Path::new);
+    let in_place = temporary::hash_at(&folder, name);
+    let found = match in_place.as_deref() {
         found if found == change.after => Recovered::Happened,
         found if found == change.before => Recovered::NotHappened,
         _ => Recovered::Changed,
+    };
+    let swept = |kept| Ok(Swept { found, kept });
+    let Some(leftover) = change.temporary else {
+        return swept(None);
+    };
+    let ours = leftover.parent() == Some(parent) && leftover.file_name().is_some_and(temporary::is_temporary);
+    let leftover_name = leftover.file_name().map_or(leftover, Path::new);
+    if !ours {
+        return swept(leftover.symlink_metadata().is_ok().then_some(NOT_OURS));
+    }
+    let Some(held) = temporary::hash_at(&folder, leftover_name) else {
+        // Not there; or a link, a folder, something unreadable, which this program never made.
+        return swept(leftover.symlink_metadata().is_ok().then_some(NOT_OURS));
+    };
+    let fail = |errno| FileError::from_errno("sweep", &root.show(leftover), errno);
+    let dir = folder.as_fd();
+    let known = [change.before, change.after].contains(&Some(&held));
+    // Either one: what it would become or what it was, both kept elsewhere; or the file is still what it was, so that
+    // this can only be the unfinished new content.
+    if known || in_place.as_deref() == change.before {
+        rustix::fs::unlinkat(dir, leftover_name, AtFlags::empty()).map_err(fail)?;
+        return swept(None);
+    }
+    if in_place.as_deref() != change.after {
+        return swept(Some(MAY_BE_THEIRS));
+    }
+    // The exchange or removal brought out somebody's version and there was no time to put it back.
+    let way = if in_place.is_some() {
+        Rename::Exchange
+    } else {
+        Rename::NoReplace
+    };
+    Kernel.rename(dir, leftover_name, name, way).map_err(fail)?;
+    if in_place.is_some() {
+        rustix::fs::unlinkat(dir, leftover_name, AtFlags::empty()).map_err(fail)?;
+    }
+    Ok(Swept {
+        found: Recovered::Changed,
+        kept: None,
     })
+}
+
+fn gone(change: &Unfinished<'_>) -> Swept {
+    let found = match (change.before, change.after) {
+        (_, None) => Recovered::Happened,
+        (None, _) => Recovered::NotHappened,
+        _ => Recovered::Changed,
+    };
+    Swept { found, kept: None }
 }

@@ -385,18 +385,50 @@ fn f21_writes_nothing_into_an_impostor_of_the_project() {
 #[test]
 fn sweeps_after_a_crash_at_each_step() {
     let (old, new) = (hash::of_bytes(b"old"), hash::of_bytes(b"new"));
-    // In place, in the temporary file; then: what is found, what is in place.
+    // In place, in the temporary file; then: what is found, what is in place, whether the temporary file stays.
     let cases = [
-        (Some("old"), None, Recovered::NotHappened, Some("old")),
-        (Some("old"), Some("ne"), Recovered::NotHappened, Some("old")),
-        (Some("old"), Some("new"), Recovered::NotHappened, Some("old")),
-        (Some("new"), Some("old"), Recovered::Happened, Some("new")),
-        (Some("new"), None, Recovered::Happened, Some("new")),
-        (Some("new"), Some("theirs"), Recovered::Changed, Some("theirs")),
-        (Some("theirs"), Some("new"), Recovered::Changed, Some("theirs")),
-        (None, None, Recovered::Changed, None),
+        (Some("old"), None, Recovered::NotHappened, Some("old"), false),
+        (
+            Some("old"),
+            Some("ne"),
+            Recovered::NotHappened,
+            Some("old"),
+            false,
+        ),
+        (
+            Some("old"),
+            Some("new"),
+            Recovered::NotHappened,
+            Some("old"),
+            false,
+        ),
+        (Some("new"), Some("old"), Recovered::Happened, Some("new"), false),
+        (Some("new"), None, Recovered::Happened, Some("new"), false),
+        (
+            Some("new"),
+            Some("theirs"),
+            Recovered::Changed,
+            Some("theirs"),
+            false,
+        ),
+        (
+            Some("theirs"),
+            Some("new"),
+            Recovered::Changed,
+            Some("theirs"),
+            false,
+        ),
+        (
+            Some("theirs"),
+            Some("also theirs"),
+            Recovered::Changed,
+            Some("theirs"),
+            true,
+        ),
+        (None, Some("theirs"), Recovered::Changed, None, true),
+        (None, None, Recovered::Changed, None, false),
     ];
-    for (place, leftover, found, left) in cases {
+    for (place, leftover, found, left, stays) in cases {
         let project = Project::with("x");
         std::fs::remove_file(project.at("f")).unwrap();
         let temporary = project.at(".cairn-0123456789abcdef.tmp");
@@ -408,18 +440,95 @@ fn sweeps_after_a_crash_at_each_step() {
         }
         let change = Unfinished {
             path: &project.at("f"),
-            temporary: &temporary,
+            temporary: Some(&temporary),
             before: Some(&old),
             after: Some(&new),
         };
+        let swept = recover(&change).unwrap();
+        assert_eq!(swept.found, found, "{place:?} {leftover:?}");
         assert_eq!(
-            recover(&project.root, &change).unwrap(),
-            found,
+            (swept.kept.is_some(), temporary.exists()),
+            (stays, stays),
             "{place:?} {leftover:?}"
         );
-        assert!(!temporary.exists());
         assert_eq!(std::fs::read_to_string(project.at("f")).ok().as_deref(), left);
     }
     assert!(is_temporary(".cairn-0123456789abcdef.tmp".as_ref()));
     assert!(!is_temporary(".cairn-notes.tmp".as_ref()));
+}
+
+#[test]
+fn a_removal_that_took_somebodys_version_away_gives_it_back() {
+    let project = Project::with("x");
+    std::fs::remove_file(project.at("f")).unwrap();
+    let temporary = project.at(".cairn-0123456789abcdef.tmp");
+    std::fs::write(&temporary, "theirs").unwrap();
+    let change = Unfinished {
+        path: &project.at("f"),
+        temporary: Some(&temporary),
+        before: Some(&hash::of_bytes(b"old")),
+        after: None,
+    };
+    let swept = recover(&change).unwrap();
+    assert_eq!((swept.found, swept.kept), (Recovered::Changed, None));
+    assert_eq!(std::fs::read_to_string(project.at("f")).unwrap(), "theirs");
+    assert!(!temporary.exists());
+}
+
+#[test]
+fn a_sweep_follows_no_link_and_removes_nothing_of_another_name() {
+    let temp = tempfile::tempdir().unwrap();
+    let folder = temp.path().canonicalize().unwrap();
+    for made in ["real", "away", "real/.cairn-0000000000000005.tmp"] {
+        std::fs::create_dir_all(folder.join(made)).unwrap();
+    }
+    std::os::unix::fs::symlink(folder.join("away"), folder.join("link")).unwrap();
+    let victims = [
+        "real/precious.tmp",
+        "real/.cairn-0000000000000001.txt",
+        "away/.cairn-0000000000000002.tmp",
+        "away/.cairn-0000000000000003.tmp",
+    ];
+    for victim in victims {
+        std::fs::write(folder.join(victim), "new").unwrap();
+    }
+    let link = folder.join("real/.cairn-0000000000000004.tmp");
+    std::os::unix::fs::symlink(folder.join("away/.cairn-0000000000000003.tmp"), link).unwrap();
+    let new = hash::of_bytes(b"new");
+    for (path, temporary) in [
+        ("real/a", "real/precious.tmp"),
+        ("real/a", "real/.cairn-0000000000000001.txt"),
+        ("link/a", "link/.cairn-0000000000000002.tmp"),
+        ("real/a", "away/.cairn-0000000000000003.tmp"),
+        ("real/a", "real/.cairn-0000000000000004.tmp"),
+        ("real/a", "real/.cairn-0000000000000005.tmp"),
+    ] {
+        let change = Unfinished {
+            path: &folder.join(path),
+            temporary: Some(&folder.join(temporary)),
+            before: None,
+            after: Some(&new),
+        };
+        assert!(recover(&change).unwrap().kept.is_some(), "{path} {temporary}");
+    }
+    assert!(victims.iter().all(|victim| folder.join(victim).exists()));
+}
+
+#[test]
+fn a_folder_that_is_gone_holds_nothing_to_sweep() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("gone/f");
+    for (before, after, found) in [
+        (None, Some("n"), Recovered::NotHappened),
+        (Some("o"), None, Recovered::Happened),
+        (Some("o"), Some("n"), Recovered::Changed),
+    ] {
+        let change = Unfinished {
+            path: &path,
+            temporary: None,
+            before,
+            after,
+        };
+        assert_eq!(recover(&change).unwrap().found, found);
+    }
 }

@@ -10,6 +10,7 @@ use cairn_protocol::{
 
 use super::Window;
 use crate::project::Demo;
+use crate::seen::SeenFiles;
 use crate::{fanout, git, surroundings};
 
 /// Longest title, characters.
@@ -34,6 +35,7 @@ impl Window {
             empty: names.is_empty(),
             prompts: surroundings::first_prompts(&names),
             rules: self.host.project_rules(&self.project).list().len() as u32,
+            proposals: self.host.proposals(&self.project),
         }
     }
 
@@ -65,11 +67,11 @@ impl Window {
             return Ok(unused);
         }
         let mode = self.host.config().default_mode;
-        // `accept-edits` from the start is for trusted folders only, and trust comes with a later version. SPEC P8.
-        let mode = if mode == Mode::Plan {
-            Mode::Plan
-        } else {
-            Mode::Manual
+        // `accept-edits` from the start is for trusted folders only. SPEC P8.
+        let mode = match mode {
+            Mode::Plan => Mode::Plan,
+            Mode::AcceptEdits if self.host.is_trusted(&self.project) => Mode::AcceptEdits,
+            _ => Mode::Manual,
         };
         self.host.create_session(&self.project, mode).await
     }
@@ -161,6 +163,7 @@ impl Window {
             .delete(&params.session)
             .await
             .map_err(|error| storage_error(&error))?;
+        SeenFiles::new(&self.host.home().project(&self.project.key), &params.session).forget();
         Ok(Nothing {})
     }
 

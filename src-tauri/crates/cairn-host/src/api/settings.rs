@@ -2,7 +2,8 @@
 
 use cairn_protocol::{
     Api, ApiError, DiscoverResult, KeyPlace, KeySetParams, ModelTestParams, ModelTestResult, Profile,
-    ProfileNameParams, ProfileParams, RuleListResult, RuleParams, SettingsSetParams, SettingsView,
+    ProfileNameParams, ProfileParams, ProfileWindowParams, RuleListResult, RuleParams, SettingsSetParams,
+    SettingsView,
 };
 
 use super::Window;
@@ -72,10 +73,20 @@ impl Window {
         });
         let config = config.with_profile(&params, self.host.environment())?;
         self.host.set_config(config);
+        self.warn(self.host.profile_changed(&params.name).await);
         if moved {
             // A key goes only to the server it was given for: another address needs it to be entered again.
             self.host.forget_key(&params.name).await?;
         }
+        Ok(self.settings())
+    }
+
+    /// The answer to the one question about a model whose window nobody tells. SPEC M5.
+    pub(super) async fn set_window(&self, params: ProfileWindowParams) -> Result<SettingsView, ApiError> {
+        let config = self.host.config();
+        let config = config.with_window(&params.name, params.context_window, self.host.environment())?;
+        self.host.set_config(config);
+        self.warn(self.host.profile_changed(&params.name).await);
         Ok(self.settings())
     }
 

@@ -94,13 +94,29 @@ impl Config {
         })
     }
 
+    /// Notes how many tokens a profile's model can hold.
+    pub(crate) fn with_window(
+        &self,
+        name: &str,
+        tokens: u64,
+        environment: &Environment,
+    ) -> Result<Self, ApiError> {
+        if self.profile(name).is_none() {
+            return Err(no_profile(name));
+        }
+        if !(1_024..=100_000_000).contains(&tokens) {
+            return Err(bad("A context window has 1,024 to 100,000,000 tokens."));
+        }
+        self.edited(environment, |document| {
+            let number = Value::from(i64::try_from(tokens).unwrap_or(i64::MAX));
+            put(document, &["profiles", name, "context_window"], number)
+        })
+    }
+
     /// Deletes a profile.
     pub(crate) fn without_profile(&self, name: &str, environment: &Environment) -> Result<Self, ApiError> {
         if self.profile(name).is_none() {
-            return Err(ApiError::new(
-                ErrorCode::NotFound,
-                format!("There is no profile `{name}`."),
-            ));
+            return Err(no_profile(name));
         }
         self.edited(environment, |document| {
             if let Some(profiles) = document.get_mut("profiles").and_then(Item::as_table_like_mut) {
@@ -126,6 +142,10 @@ impl Config {
         now.save()?;
         Ok(Self::load(&self.path, environment))
     }
+}
+
+fn no_profile(name: &str) -> ApiError {
+    ApiError::new(ErrorCode::NotFound, format!("There is no profile `{name}`."))
 }
 
 fn bad(text: &str) -> ApiError {

@@ -1,4 +1,4 @@
-//! Before-images, blobs, outputs, and the sweep after a crash.
+//! Before-images, blobs, outputs, and what a crash cut off.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,8 +11,7 @@ use futures_util::future::BoxFuture;
 use super::Store;
 use crate::blobs::{self, Blobs};
 use crate::fault::from_io;
-use crate::sweep::{self, Swept};
-use crate::table::changes::{self, Before, Change};
+use crate::table::changes::{self, Before, Change, ChangeFate, Leftover};
 use crate::table::outputs::{self, Place};
 use crate::table::{blob_refs, now, sessions};
 use crate::writer::Writer;
@@ -50,20 +49,19 @@ impl Store {
         }
     }
 
-    /// Finds out what came of file changes whose process has ended, and removes their temporary files. Once per start.
-    pub async fn sweep_temporaries(&self) -> Result<Swept, StoreError> {
-        let leftovers = self.read(|db| Ok(changes::leftovers(db)?)).await?;
-        if leftovers.is_empty() {
-            return Ok(Swept::default());
-        }
-        let (swept, fates) = self.block(move || Ok(sweep::sweep(&leftovers))).await?;
+    /// File changes whose process has ended before it told what came of them.
+    pub async fn leftovers(&self) -> Result<Vec<Leftover>, StoreError> {
+        self.read(|db| Ok(changes::leftovers(db)?)).await
+    }
+
+    /// Keeps what came of leftovers, by their numbers.
+    pub async fn resolve(&self, fates: Vec<(i64, ChangeFate)>) -> Result<(), StoreError> {
         self.write(Durability::Committed, move |db| {
             Ok(fates
                 .into_iter()
                 .try_for_each(|(n, fate)| changes::resolve(db, n, fate))?)
         })
-        .await?;
-        Ok(swept)
+        .await
     }
 
     async fn fetch(&self, place: Place) -> Result<Vec<u8>, StoreError> {

@@ -72,12 +72,18 @@ pub struct Change {
     pub fate: ChangeFate,
 }
 
-/// A planned change whose process has ended.
-pub(crate) struct Leftover {
+/// A planned change whose process has ended before it told what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    /// Its number.
     pub n: i64,
+    /// Real path of the file.
     pub path: PathBuf,
+    /// Its temporary file, where one was planned.
     pub temporary: Option<PathBuf>,
+    /// Hex SHA-256 of what the file was; none when it was not there.
     pub before: Option<String>,
+    /// Hex SHA-256 of what it was to become; none when it was to be gone.
     pub after: Option<String>,
 }
 

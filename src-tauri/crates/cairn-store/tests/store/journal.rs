@@ -151,109 +151,35 @@ fn orphan(store: &Store) {
         .unwrap();
 }
 
-/// One leftover: what the file holds now, what the temporary file holds, whether that goes, and what is found to have
-/// come of the change from `old` to `new`.
-type Left = (Option<&'static [u8]>, Option<&'static [u8]>, bool, ChangeFate);
-
-const LEFTOVERS: [Left; 7] = [
-    (Some(b"old"), Some(b"ne"), true, ChangeFate::Dropped),
-    (Some(b"old"), Some(b"new"), true, ChangeFate::Dropped),
-    (Some(b"new"), Some(b"old"), true, ChangeFate::Happened),
-    (Some(b"new"), None, false, ChangeFate::Happened),
-    (
-        Some(b"new"),
-        Some(b"saved by somebody"),
-        false,
-        ChangeFate::Happened,
-    ),
-    (
-        Some(b"edited"),
-        Some(b"saved by somebody"),
-        false,
-        ChangeFate::Unclear,
-    ),
-    (None, Some(b"new"), true, ChangeFate::Unclear),
-];
-
 #[tokio::test]
-async fn a_sweep_removes_what_is_kept_elsewhere_and_nothing_else() {
-    for (now, left, goes, fate) in LEFTOVERS {
-        let (place, store) = prepared().await;
-        let folder = fs::canonicalize(place.folder.path()).unwrap();
-        let (path, temporary) = (folder.join("a.rs"), folder.join(".cairn-7.tmp"));
-        store
-            .before_change(image(&path, Some(b"old"), Some(b"new")))
-            .await
-            .unwrap();
-        if let Some(now) = now {
-            fs::write(&path, now).unwrap();
-        }
-        if let Some(left) = left {
-            fs::write(&temporary, left).unwrap();
-        }
-        assert_eq!(
-            store.sweep_temporaries().await.unwrap(),
-            cairn_store::Swept::default(),
-            "the writer lives"
-        );
-        orphan(&store);
-        let swept = store.sweep_temporaries().await.unwrap();
-        assert_eq!(
-            swept.removed,
-            if goes { vec![temporary.clone()] } else { Vec::new() },
-            "{now:?} {left:?}"
-        );
-        assert_eq!(swept.kept.len(), usize::from(left.is_some() && !goes));
-        assert_eq!(temporary.exists(), left.is_some() && !goes);
-        assert_eq!(fs::read(&path).ok().as_deref(), now);
-        assert_eq!(
-            store.changes(&id("s")).await.unwrap()[0].fate,
-            fate,
-            "{now:?} {left:?}"
-        );
-        assert_eq!(
-            store.sweep_temporaries().await.unwrap(),
-            cairn_store::Swept::default(),
-            "once is enough"
-        );
-    }
-}
-
-#[tokio::test]
-async fn a_sweep_follows_no_link_and_removes_nothing_of_another_name() {
+async fn a_change_is_left_over_when_its_writer_ended_and_until_it_is_resolved() {
     let (place, store) = prepared().await;
-    let folder = fs::canonicalize(place.folder.path()).unwrap();
-    fs::create_dir_all(folder.join("real")).unwrap();
-    fs::create_dir_all(folder.join("away")).unwrap();
-    std::os::unix::fs::symlink(folder.join("away"), folder.join("link")).unwrap();
-    let victims = [
-        "real/precious.tmp",
-        "real/.cairn-1.txt",
-        "away/.cairn-2.tmp",
-        "away/.cairn-3.tmp",
-    ];
-    for victim in victims {
-        fs::write(folder.join(victim), "new").unwrap();
-    }
-    std::os::unix::fs::symlink(folder.join("away/.cairn-3.tmp"), folder.join("real/.cairn-4.tmp")).unwrap();
-    fs::create_dir(folder.join("real/.cairn-5.tmp")).unwrap();
-    for (path, temporary) in [
-        ("real/a", "real/precious.tmp"),
-        ("real/a", "real/.cairn-1.txt"),
-        ("link/a", "link/.cairn-2.tmp"),
-        ("real/a", "away/.cairn-3.tmp"),
-        ("real/a", "real/.cairn-4.tmp"),
-        ("real/a", "real/.cairn-5.tmp"),
-    ] {
-        let mut image = image(&folder.join(path), None, Some(b"new"));
-        image.temporary = Some(folder.join(temporary));
-        store.before_change(image).await.unwrap();
-    }
+    let path = place.folder.path().join("a.rs");
+    store
+        .before_change(image(&path, Some(b"old"), Some(b"new")))
+        .await
+        .unwrap();
+    assert_eq!(store.leftovers().await.unwrap(), [], "the writer lives");
     orphan(&store);
-    let swept = store.sweep_temporaries().await.unwrap();
-    assert_eq!(swept.removed, Vec::<PathBuf>::new());
-    assert_eq!(swept.kept.len(), 6);
-    assert!(victims.iter().all(|victim| folder.join(victim).exists()));
+    let left = store.leftovers().await.unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!(
+        (&left[0].path, &left[0].temporary),
+        (&path, &Some(path.with_file_name(".cairn-7.tmp")))
+    );
+    assert_eq!(
+        (left[0].before.clone(), left[0].after.clone()),
+        (Some(hash(b"old")), Some(hash(b"new")))
+    );
+    store
+        .resolve(vec![(left[0].n, ChangeFate::Unclear)])
+        .await
+        .unwrap();
+    assert_eq!(store.leftovers().await.unwrap(), [], "once is enough");
+    assert_eq!(
+        store.changes(&id("s")).await.unwrap()[0].fate,
+        ChangeFate::Unclear
+    );
 }
 
 #[tokio::test]
