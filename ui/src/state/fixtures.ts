@@ -99,6 +99,7 @@ export const project: ProjectView = {
     'Draw the module graph as SVG',
   ],
   rules: 2,
+  proposals: [],
 };
 
 export const settings: SettingsView = {

@@ -116,6 +116,7 @@ test('what keeps the window from opening is shown, and Retry tries again', async
         empty: false,
         prompts: [],
         rules: 0,
+        proposals: [],
       };
     },
   };
