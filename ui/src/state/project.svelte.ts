@@ -25,7 +25,7 @@ export type Place = 'session' | 'settings' | 'start';
 /** How serious something is that is said. */
 export type ToastTone = 'plain' | 'warning' | 'danger';
 
-/** Something that is said at the foot of the window, with at most one thing to do about it. */
+/** Something that is said over the window, with at most one thing to do about it. */
 export interface ToastView {
   id: number;
   text: string;
@@ -66,7 +66,7 @@ export class ProjectState {
   /** Sessions in which something waits for the person. */
   readonly waiting = $derived(this.sessions.filter((s) => s.state === 'waiting').length);
 
-  /** Said at the foot of the window until taken away; the newest last. */
+  /** Said over the window until taken away; the newest last. */
   toasts = $state.raw<readonly ToastView[]>([]);
   /** The time when the list was last loaded or moved, for its days. */
   now = $state(now());

@@ -62,7 +62,6 @@ export const start = {
   'start.try_again': 'Try again',
   'start.trying': 'Trying…',
   'start.tried_again': 'Tried again at {time}: it is still so.',
-  'start.copy_details': 'Copy what is said here',
 } as const;
 
 export const banner = {
