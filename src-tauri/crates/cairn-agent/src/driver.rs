@@ -13,6 +13,7 @@ use cairn_protocol::{
     Notice, NoticeLevel, QuestionAnswer, QuestionId, SessionSnapshot, WIRE_VERSION,
 };
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -24,7 +25,7 @@ use crate::log::SessionLog;
 use crate::model::{Model, ModelError, ModelEvent};
 use crate::prompt::SurroundingsSource;
 use crate::store::{Durability, EventStore, Journal, StoreError};
-use crate::tool::{Prepared, Tool, ToolSpec};
+use crate::tool::{Prepared, Tool, ToolClass, ToolSpec};
 use crate::turn::{Limits, TurnMachine};
 use crate::world::World;
 
@@ -51,6 +52,8 @@ pub struct Surface {
     pub tools: Vec<Arc<dyn Tool>>,
     /// Takes stored and transient events. Must not block.
     pub sink: Arc<dyn EventSink>,
+    /// Waits until nothing that Stop or a time limit ended is still dying; at most a few seconds. SPEC T2.
+    pub settled: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
     /// Blots known keys out of what tools bring, before it is stored, shown or sent. SPEC A7.
     pub mask: Arc<dyn Fn(&str) -> String + Send + Sync>,
 }
@@ -92,6 +95,7 @@ enum Command {
 enum Brought {
     Prepared {
         call: CallId,
+        class: ToolClass,
         prepared: Result<Box<Prepared>, String>,
     },
     Finished {
@@ -106,7 +110,7 @@ struct Driver {
     machine: TurnMachine,
     model: Option<Arc<dyn Model>>,
     stream: Option<BoxStream<'static, Result<ModelEvent, ModelError>>>,
-    prepared: HashMap<CallId, Prepared>,
+    prepared: HashMap<CallId, (ToolClass, Prepared)>,
     budgets: HashMap<CallId, usize>,
     cancel: CancellationToken,
     tasks: JoinSet<Brought>,
