@@ -60,7 +60,9 @@ impl Windows {
 
     /// Whether the window's page hears events.
     pub(crate) fn is_listened(&self, label: &str) -> bool {
-        self.lock().get(label).is_some_and(|entry| entry.channel.is_some())
+        self.lock()
+            .get(label)
+            .is_some_and(|entry| entry.channel.is_some())
     }
 
     /// The window behind a label; only labels that this program made are known.
@@ -126,7 +128,10 @@ pub(crate) async fn request(
         // Whatever it asks: nothing is there yet. Trying again is all that helps.
         return Err(start::again(&app).await);
     }
-    app.state::<Windows>().get(window.label())?.request(envelope).await
+    app.state::<Windows>()
+        .get(window.label())?
+        .request(envelope)
+        .await
 }
 
 /// Sends every event of the window's project to its page from now on. A page that was loaded again calls it again.

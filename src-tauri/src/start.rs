@@ -120,7 +120,10 @@ pub(crate) async fn again(app: &AppHandle) -> ApiError {
     {
         tracing::warn!(%error, "the window that told of a failed start stays");
     }
-    ApiError::new(cairn_protocol::ErrorCode::Internal, "It works now, in a window of its own.")
+    ApiError::new(
+        cairn_protocol::ErrorCode::Internal,
+        "It works now, in a window of its own.",
+    )
 }
 
 /// The headless command from beside this program plays the helper: it does not link the window toolkit, whose

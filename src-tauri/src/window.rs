@@ -37,12 +37,10 @@ pub(crate) fn open(app: &AppHandle, project: Arc<Project>) -> tauri::Result<()> 
     windows.add(&label, window);
     let made = make(app, &label, &format!("{} – Cairn", project.name()))?;
     let (app, closed) = (app.clone(), label.clone());
-    made.on_window_event(move |event| {
-        match event {
-            WindowEvent::CloseRequested { api, .. } => closing::requested(&app, &closed, api),
-            WindowEvent::Destroyed => app.state::<Windows>().remove(&closed),
-            _ => {}
-        }
+    made.on_window_event(move |event| match event {
+        WindowEvent::CloseRequested { api, .. } => closing::requested(&app, &closed, api),
+        WindowEvent::Destroyed => app.state::<Windows>().remove(&closed),
+        _ => {}
     });
     Ok(())
 }

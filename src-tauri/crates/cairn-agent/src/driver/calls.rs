@@ -12,7 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Brought, Driver};
 use crate::effect::{Input, PreparedFacts};
-use crate::tool::{Action, CallContext, ContextStatus, Execute, Prepared, Progress, Tool, ToolClass, ToolOutcome};
+use crate::tool::{
+    Action, CallContext, ContextStatus, Execute, Prepared, Progress, Tool, ToolClass, ToolOutcome,
+};
 
 /// Finding out what a call would do may take this long; it reads at most one file or resolves one path.
 const PREPARE_LIMIT: Duration = Duration::from_secs(5);
