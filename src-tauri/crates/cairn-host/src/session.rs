@@ -185,6 +185,13 @@ impl Host {
                 save_rules,
                 keep_coverage,
             }),
+            settled: {
+                let processes = self.processes().clone();
+                Arc::new(move || {
+                    let processes = processes.clone();
+                    Box::pin(async move { processes.settled().await })
+                })
+            },
             mask: Arc::new(move |text| secrets.mask(text).into_owned()),
         }
     }
