@@ -7,6 +7,7 @@ pub mod ask_user;
 mod change;
 pub mod context_status;
 pub mod edit_file;
+pub mod git;
 pub mod glob;
 pub mod grep;
 pub mod list_dir;
@@ -33,6 +34,11 @@ pub fn all(
     processes: Processes,
     environment: Vec<(OsString, OsString)>,
 ) -> Vec<Arc<dyn Tool>> {
+    let shell = Arc::new(shell::Shell::new(
+        workspace.clone(),
+        processes.clone(),
+        environment.clone(),
+    ));
     vec![
         Arc::new(read_file::ReadFile::new(workspace.clone(), processes.clone())),
         Arc::new(list_dir::ListDir::new(workspace.clone())),
@@ -40,7 +46,8 @@ pub fn all(
         Arc::new(grep::Grep::new(workspace.clone())),
         Arc::new(edit_file::EditFile::new(workspace.clone())),
         Arc::new(write_file::WriteFile::new(workspace.clone())),
-        Arc::new(shell::Shell::new(workspace, processes, environment)),
+        shell.clone(),
+        Arc::new(git::Git::new(workspace, processes, environment, shell)),
         Arc::new(todo_write::TodoWrite::new()),
         Arc::new(ask_user::AskUser::new()),
         Arc::new(context_status::ContextStatus::new()),
