@@ -16,7 +16,10 @@ mod prepared;
 pub mod read_file;
 pub mod shell;
 pub mod todo_write;
+pub mod untrusted;
 mod walk;
+pub mod web;
+pub mod web_fetch;
 pub mod write_file;
 
 use std::ffi::OsString;
@@ -26,6 +29,7 @@ use cairn_agent::tool::Tool;
 use cairn_exec::Processes;
 
 use place::Workspace;
+use web::{Web, WebConfig};
 
 /// Every tool of one session, in the order the model sees them. `environment` is what commands get.
 pub fn all(
