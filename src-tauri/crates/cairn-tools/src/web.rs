@@ -17,6 +17,7 @@ mod exchange;
 pub(crate) mod kind;
 mod network;
 pub(crate) mod pages;
+pub(crate) mod search;
 mod secret;
 mod wait;
 
@@ -29,6 +30,25 @@ pub use error::WebError;
 pub(crate) use exchange::{Answer, Asked, Got, Reach};
 pub use network::{Internet, Network};
 use pages::Pages;
+
+/// Characters of a query.
+const LONGEST_QUERY: usize = 400;
+
+/// Why a query does not go out; none when it may. Cases X122, N59.
+pub(crate) fn query_problem(query: &str) -> Option<String> {
+    if query.is_empty() {
+        return Some("the query is empty".to_owned());
+    }
+    if query.contains(['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}']) {
+        return Some("the query has line breaks; give one line".to_owned());
+    }
+    let length = query.chars().count();
+    if length > LONGEST_QUERY {
+        return Some(format!("the query has {length} characters, and at most {LONGEST_QUERY} are sent; ask shorter"));
+    }
+    secret::in_query(query)
+        .map(|what| format!("the query holds what looks like {what}, which the engine would get; leave it out"))
+}
 
 /// How much and how long. The defaults are those of SPEC T24.
 #[derive(Clone, Copy, Debug, PartialEq)]

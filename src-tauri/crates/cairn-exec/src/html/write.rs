@@ -30,6 +30,7 @@ pub(super) struct Writer {
     after_blank: bool,
     pre: u32,
     code: u32,
+    lists: u32,
     tables: Vec<DataTable>,
 }
 
@@ -53,6 +54,7 @@ impl Writer {
             after_blank: true,
             pre: 0,
             code: 0,
+            lists: 0,
             tables: Vec::new(),
         }
     }
@@ -352,7 +354,13 @@ impl Visitor for Writer {
                 }
                 Opened::Nothing
             }
-            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "ul" | "ol" | "menu" | "li" | "blockquote" => {
+            "ul" | "ol" | "menu" => {
+                self.lists += 1;
+                self.block(name)
+            }
+            // The converter takes it for granted that an entry is in a list.
+            "li" if self.lists == 0 => self.block("div"),
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "li" | "blockquote" => {
                 self.block(name)
             }
             _ if role == Role::Paragraph => self.block("p"),
@@ -374,6 +382,7 @@ impl Visitor for Writer {
                 match tag {
                     "pre" => self.pre = self.pre.saturating_sub(1),
                     "code" => self.code = self.code.saturating_sub(1),
+                    "ul" | "ol" | "menu" => self.lists = self.lists.saturating_sub(1),
                     _ => {}
                 }
                 // There was room for it when it was opened.
@@ -390,7 +399,7 @@ impl Visitor for Writer {
 
     fn text(&mut self, text: &str, within: Within) {
         let is_between_cells = self.tables.last().is_some_and(|table| !table.in_cell);
-        if self.shows(within) && !is_between_cells {
+        if self.shows(within) && !(is_between_cells && text.trim().is_empty()) {
             self.words(text);
         }
     }
