@@ -19,6 +19,7 @@ use std::sync::Arc;
 use cairn_agent::arguments;
 use cairn_agent::tool::{Tool, ToolClass, ToolSpec};
 use cairn_exec::{HelperProgram, Processes};
+use cairn_tools::web::WebConfig;
 use fixture::{Project, runtime};
 use serde_json::{Value, json};
 
@@ -34,7 +35,7 @@ const ALL_TOOLS: usize = 12_000;
 fn tools(project: &Project) -> Vec<Arc<dyn Tool>> {
     let processes = Processes::new(HelperProgram::this_program());
     let environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
-    cairn_tools::all(project.workspace(), processes, environment)
+    cairn_tools::all(project.workspace(), processes, environment, WebConfig::default())
 }
 
 fn specs() -> Vec<ToolSpec> {

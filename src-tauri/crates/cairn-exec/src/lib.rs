@@ -9,6 +9,8 @@
 mod command;
 mod environment;
 mod error;
+mod html;
+mod oneshot;
 mod picture;
 mod processes;
 mod screen;
@@ -23,6 +25,7 @@ use std::process::ExitCode;
 pub use command::{CommandSpec, Finished, LiveOutput, Output, Program, Shell, Survivor};
 pub use environment::child_environment;
 pub use error::ExecError;
+pub use html::{HtmlError, MAX_HTML_BYTES, ReadPage};
 pub use picture::{
     Dimensions, MAX_PICTURE_BYTES, MAX_PICTURE_EDGE, MAX_PICTURE_PIXELS, PictureError, PictureKind,
     ScaledPicture, Sniffed, dimensions, sniff,
@@ -47,6 +50,7 @@ pub fn helper_main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> O
     Some(match role.to_str() {
         Some("supervise") => supervisor::main(),
         Some("picture") => picture::helper::main(),
+        Some("html") => html::helper::main(),
         _ => ExitCode::from(2),
     })
 }

@@ -199,7 +199,12 @@ impl Host {
     /// The tools in the order the model sees them, without those that the configuration turns off.
     fn tools(&self, workspace: &Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
         let environment = self.command_environment();
-        let mut tools = cairn_tools::all(workspace.clone(), self.processes().clone(), environment);
+        let mut tools = cairn_tools::all(
+            workspace.clone(),
+            self.processes().clone(),
+            environment,
+            self.config().web_search.clone(),
+        );
         let off = &self.config().tools_off;
         tools.retain(|tool| !off.contains(&tool.spec().name));
         tools

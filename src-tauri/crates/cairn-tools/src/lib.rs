@@ -17,7 +17,11 @@ mod prepared;
 pub mod read_file;
 pub mod shell;
 pub mod todo_write;
+pub mod untrusted;
 mod walk;
+pub mod web;
+pub mod web_fetch;
+pub mod web_search;
 pub mod write_file;
 
 use std::ffi::OsString;
@@ -27,18 +31,23 @@ use cairn_agent::tool::Tool;
 use cairn_exec::Processes;
 
 use place::Workspace;
+use web::{Web, WebConfig};
 
-/// Every tool of one session, in the order the model sees them. `environment` is what commands get.
+/// Every tool of one session, in the order the model sees them. `environment` is what commands get, `web_config`
+/// what the user says about searching.
 pub fn all(
     workspace: Arc<Workspace>,
     processes: Processes,
     environment: Vec<(OsString, OsString)>,
+    web_config: WebConfig,
 ) -> Vec<Arc<dyn Tool>> {
     let shell = Arc::new(shell::Shell::new(
         workspace.clone(),
         processes.clone(),
         environment.clone(),
     ));
+    let web = Arc::new(Web::internet());
+    let folder = workspace.root().path().to_owned();
     vec![
         Arc::new(read_file::ReadFile::new(workspace.clone(), processes.clone())),
         Arc::new(list_dir::ListDir::new(workspace.clone())),
@@ -47,7 +56,20 @@ pub fn all(
         Arc::new(edit_file::EditFile::new(workspace.clone())),
         Arc::new(write_file::WriteFile::new(workspace.clone())),
         shell.clone(),
-        Arc::new(git::Git::new(workspace, processes, environment, shell)),
+        Arc::new(git::Git::new(
+            workspace,
+            processes.clone(),
+            environment.clone(),
+            shell,
+        )),
+        Arc::new(web_fetch::WebFetch::new(web.clone(), processes.clone())),
+        Arc::new(web_search::WebSearch::new(
+            web,
+            web_config,
+            processes,
+            environment,
+            folder,
+        )),
         Arc::new(todo_write::TodoWrite::new()),
         Arc::new(ask_user::AskUser::new()),
         Arc::new(context_status::ContextStatus::new()),

@@ -40,7 +40,11 @@ impl TurnMachine {
         let has_hidden = match &subject {
             ApprovalSubject::Command { shown, .. }
             | ApprovalSubject::Other { shown }
-            | ApprovalSubject::Read { path: shown } => shown.iter().any(|span| span.kind == ShownKind::Chip),
+            | ApprovalSubject::Read { path: shown }
+            | ApprovalSubject::Connect { address: shown, .. }
+            | ApprovalSubject::Search { query: shown, .. } => {
+                shown.iter().any(|span| span.kind == ShownKind::Chip)
+            }
             ApprovalSubject::Edit { diffs } => diffs
                 .iter()
                 .flat_map(|diff| &diff.hunks)
@@ -93,6 +97,14 @@ impl TurnMachine {
                 ]
             }
             ApprovalSubject::Read { .. } => vec![row(RowLabel::Reads, &facts.target)],
+            ApprovalSubject::Connect { host, .. } => vec![ApprovalRow {
+                label: RowLabel::Network,
+                shown: host.clone(),
+            }],
+            ApprovalSubject::Search { engine, .. } => vec![ApprovalRow {
+                label: RowLabel::Network,
+                shown: engine.clone(),
+            }],
             ApprovalSubject::Other { .. } => Vec::new(),
         }
     }
@@ -151,7 +163,13 @@ impl TurnMachine {
             return;
         };
         match answer {
-            ApprovalAnswer::AllowOnce => self.recheck(&card, &item, digest),
+            ApprovalAnswer::AllowOnce => {
+                // Searching asks once in a session (SPEC T25), not once in a search.
+                if matches!(card.subject, ApprovalSubject::Search { .. }) {
+                    self.grant(&[Rule::WebSearch.to_string()], RuleScope::Session);
+                }
+                self.recheck(&card, &item, digest);
+            }
             ApprovalAnswer::AllowAlways { rules, scope } => {
                 self.grant(&rules, scope);
                 if scope == RuleScope::Project {
@@ -389,6 +407,8 @@ fn title(subject: &ApprovalSubject, target: &str) -> String {
         },
         ApprovalSubject::Read { .. } if target.starts_with('/') => "Read outside the project?".to_owned(),
         ApprovalSubject::Read { .. } => format!("Read {}?", shown_text(&show(&name(target), Show::Name))),
+        ApprovalSubject::Connect { host, .. } => format!("Connect to {}?", shown_text(host)),
+        ApprovalSubject::Search { .. } => "Search the web?".to_owned(),
         ApprovalSubject::Other { .. } => "Allow this?".to_owned(),
     }
 }
