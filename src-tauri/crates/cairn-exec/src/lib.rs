@@ -9,7 +9,9 @@
 mod command;
 mod environment;
 mod error;
+mod leftovers;
 mod picture;
+mod ports;
 mod processes;
 mod screen;
 mod successor;
@@ -20,13 +22,15 @@ mod wire;
 
 use std::process::ExitCode;
 
-pub use command::{CommandSpec, Finished, LiveOutput, Output, Program, Shell, Survivor};
+pub use command::{CommandSpec, Finished, Label, LiveOutput, Output, Program, Shell, Slice, Survivor};
 pub use environment::child_environment;
 pub use error::ExecError;
+pub use leftovers::Ledger;
 pub use picture::{
     Dimensions, MAX_PICTURE_BYTES, MAX_PICTURE_EDGE, MAX_PICTURE_PIXELS, PictureError, PictureKind,
     ScaledPicture, Sniffed, dimensions, sniff,
 };
+pub use processes::group::{Facts, Group, Printed, Ran};
 pub use processes::{HelperProgram, Processes};
 pub use successor::become_program;
 
