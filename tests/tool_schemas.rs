@@ -18,10 +18,12 @@ use std::sync::Arc;
 
 use cairn_agent::arguments;
 use cairn_agent::tool::{Tool, ToolClass, ToolSpec};
-use cairn_exec::{HelperProgram, Processes};
+use cairn_exec::{Group, HelperProgram, Processes};
 use cairn_tools::ask_user::AskUser;
 use cairn_tools::context_status::ContextStatus;
 use cairn_tools::edit_file::EditFile;
+use cairn_tools::process_kill::ProcessKill;
+use cairn_tools::process_output::ProcessOutput;
 use cairn_tools::read_file::ReadFile;
 use cairn_tools::shell::Shell;
 use cairn_tools::todo_write::TodoWrite;
@@ -35,21 +37,24 @@ const LONGEST_DESCRIPTION: usize = 650;
 const LONGEST_FIELD: usize = 130;
 /// Characters of all that a request says about tools: names, descriptions, schemas. A model with a window of 8,000
 /// tokens must have room for work beside it.
-const ALL_TOOLS: usize = 6_800;
+const ALL_TOOLS: usize = 7_800;
 
 /// Every tool there is. One that is not listed here is caught by [`every_tool_of_the_crate_is_looked_at`].
 fn tools(project: &Project) -> Vec<Box<dyn Tool>> {
     let workspace = project.workspace();
     let processes = Processes::new(HelperProgram::this_program());
+    let group = Group::new(processes.clone(), |_| {});
     let environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
     vec![
-        Box::new(ReadFile::new(Arc::clone(&workspace), processes.clone())),
+        Box::new(ReadFile::new(Arc::clone(&workspace), processes)),
         Box::new(project.list_dir()),
         Box::new(project.glob()),
         Box::new(project.grep()),
         Box::new(WriteFile::new(Arc::clone(&workspace))),
         Box::new(EditFile::new(Arc::clone(&workspace))),
-        Box::new(Shell::new(workspace, processes, environment)),
+        Box::new(Shell::new(workspace, group.clone(), environment)),
+        Box::new(ProcessOutput::new(group.clone())),
+        Box::new(ProcessKill::new(group)),
         Box::new(TodoWrite::new()),
         Box::new(AskUser::new()),
         Box::new(ContextStatus::new()),
@@ -91,7 +96,7 @@ fn every_tool_of_the_crate_is_looked_at() {
             "{name} is a tool that is not listed in this test"
         );
     }
-    assert_eq!(names.len(), 10);
+    assert_eq!(names.len(), 12);
 }
 
 #[test]
@@ -185,7 +190,8 @@ fn t2_every_tool_has_the_time_limit_of_its_kind() {
         let seconds = spec.limit.map(|limit| limit.as_secs());
         let expected = match (spec.class, spec.name.as_str()) {
             (ToolClass::Own, _) => None,
-            (ToolClass::Run, _) => Some(120),
+            // Each call brings its own: 120 s, or none in the background.
+            (ToolClass::Run, _) => None,
             (ToolClass::Read, "glob" | "grep") => Some(30),
             (ToolClass::Read | ToolClass::Edit, _) => Some(5),
         };

@@ -13,6 +13,8 @@ pub mod list_dir;
 pub mod picture;
 pub mod place;
 mod prepared;
+pub mod process_kill;
+pub mod process_output;
 pub mod read_file;
 pub mod shell;
 pub mod todo_write;
@@ -23,24 +25,28 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use cairn_agent::tool::Tool;
-use cairn_exec::Processes;
+use cairn_exec::Group;
 
 use place::Workspace;
 
-/// Every tool of one session, in the order the model sees them. `environment` is what commands get.
+/// Every tool of one session, in the order the model sees them. `group` holds the session's commands, `environment` is
+/// what they get.
 pub fn all(
     workspace: Arc<Workspace>,
-    processes: Processes,
+    group: Group,
     environment: Vec<(OsString, OsString)>,
 ) -> Vec<Arc<dyn Tool>> {
+    let processes = group.processes().clone();
     vec![
-        Arc::new(read_file::ReadFile::new(workspace.clone(), processes.clone())),
+        Arc::new(read_file::ReadFile::new(workspace.clone(), processes)),
         Arc::new(list_dir::ListDir::new(workspace.clone())),
         Arc::new(glob::Glob::new(workspace.clone())),
         Arc::new(grep::Grep::new(workspace.clone())),
         Arc::new(edit_file::EditFile::new(workspace.clone())),
         Arc::new(write_file::WriteFile::new(workspace.clone())),
-        Arc::new(shell::Shell::new(workspace, processes, environment)),
+        Arc::new(shell::Shell::new(workspace, group.clone(), environment)),
+        Arc::new(process_output::ProcessOutput::new(group.clone())),
+        Arc::new(process_kill::ProcessKill::new(group)),
         Arc::new(todo_write::TodoWrite::new()),
         Arc::new(ask_user::AskUser::new()),
         Arc::new(context_status::ContextStatus::new()),

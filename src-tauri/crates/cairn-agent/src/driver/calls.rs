@@ -12,7 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Brought, Driver};
 use crate::effect::{Input, PreparedFacts};
-use crate::tool::{Action, CallContext, ContextStatus, Execute, Prepared, Progress, Tool, ToolOutcome};
+use crate::tool::{
+    Action, CallContext, ContextStatus, Execute, LimitBy, Prepared, Progress, Tool, ToolOutcome,
+};
 
 /// Finding out what a call would do may take this long; it reads at most one file or resolves one path.
 const PREPARE_LIMIT: Duration = Duration::from_secs(5);
@@ -60,6 +62,7 @@ impl Driver {
             return;
         };
         let context = self.context(&call, self.budgets.get(&call).copied().unwrap_or(usize::MAX));
+        let limit = limit.filter(|_| action.limit_by() == LimitBy::Driver);
         self.tasks.spawn(async move {
             let outcome = Box::new(carry_out(action, context, limit).await);
             Brought::Finished { call, outcome }
