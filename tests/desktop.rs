@@ -16,6 +16,10 @@
 mod app;
 #[path = "desktop/driver.rs"]
 mod driver;
+#[path = "desktop/looks.rs"]
+mod looks;
+#[path = "desktop/troubles.rs"]
+mod troubles;
 
 use cairn_testkit::TempProject;
 use cairn_testkit::provider::Reply;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use cairn_agent::driver::storage_error;
 use cairn_policy::Presence;
@@ -25,6 +26,9 @@ mod turns;
 /// Mutating requests whose ids are remembered, so that a repeat is dropped.
 const REMEMBERED: usize = 1_024;
 
+/// How often a window out of sight looks at its sessions although none told of a change.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
 /// One window: bound to one project for its whole life.
 pub struct Window {
     host: Arc<Host>,
@@ -32,6 +36,15 @@ pub struct Window {
     subscriber: AtomicU64,
     done: Mutex<VecDeque<ClientId>>,
     desk: Box<dyn Desk>,
+}
+
+/// Who is needed where a window works out of sight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needed {
+    /// The person is asked something.
+    Person,
+    /// Nothing works any more.
+    Nobody,
 }
 
 /// What only the window toolkit can do.
@@ -87,6 +100,37 @@ impl Window {
             }));
         }
         working
+    }
+
+    /// Waits until the person is asked something, or nothing works any more.
+    pub async fn until_needed(&self) -> Needed {
+        let fanout = self.host.fanout(&self.project.key);
+        let (number, mut changes) = fanout.subscribe(Form::Plain);
+        let needed = loop {
+            if self.waits().await {
+                break Needed::Person;
+            }
+            if self.working().await == 0 {
+                break Needed::Nobody;
+            }
+            // Sessions tell when their state changes; looking now and then costs nothing and misses nothing.
+            let next = tokio::time::timeout(LOOK_AGAIN, changes.events.recv()).await;
+            if let Ok(None) = next {
+                break Needed::Nobody;
+            }
+        };
+        fanout.leave(number);
+        needed
+    }
+
+    async fn waits(&self) -> bool {
+        for session in self.host.open_of(&self.project.key).await {
+            let seen = session.handle.snapshot().await;
+            if seen.is_ok_and(|seen| seen.activity == cairn_protocol::Activity::WaitingForYou) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Asks the page what becomes of running work; it answers with `window/close`.

@@ -201,6 +201,13 @@ impl Host {
                 last_seq,
                 processes: processes.clone(),
             }),
+            settled: {
+                let processes = self.processes().clone();
+                Arc::new(move || {
+                    let processes = processes.clone();
+                    Box::pin(async move { processes.settled().await })
+                })
+            },
             mask: Arc::new(move |text| secrets.mask(text).into_owned()),
         }
     }

@@ -4,6 +4,7 @@
 
 mod decide;
 mod effect;
+mod git;
 mod line;
 mod path;
 mod rule;
@@ -11,6 +12,7 @@ mod show;
 
 pub use decide::{Approve, Asked, Decision, Edits, Policy, Presence, Sandbox, decide};
 pub use effect::*;
+pub use git::{GitRead, git_read};
 pub use path::{Places, is_credential, runs_later};
 pub use rule::{
     ExactLine, Granted, HostName, LeadingWords, MAX_RULE_BYTES, PathGlob, Rule, RuleError, RuleList,

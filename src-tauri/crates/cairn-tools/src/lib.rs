@@ -7,6 +7,7 @@ pub mod ask_user;
 mod change;
 pub mod context_status;
 pub mod edit_file;
+pub mod git;
 pub mod glob;
 pub mod grep;
 pub mod list_dir;
@@ -37,16 +38,22 @@ pub fn all(
     environment: Vec<(OsString, OsString)>,
 ) -> Vec<Arc<dyn Tool>> {
     let processes = group.processes().clone();
+    let shell = Arc::new(shell::Shell::new(
+        workspace.clone(),
+        group.clone(),
+        environment.clone(),
+    ));
     vec![
-        Arc::new(read_file::ReadFile::new(workspace.clone(), processes)),
+        Arc::new(read_file::ReadFile::new(workspace.clone(), processes.clone())),
         Arc::new(list_dir::ListDir::new(workspace.clone())),
         Arc::new(glob::Glob::new(workspace.clone())),
         Arc::new(grep::Grep::new(workspace.clone())),
         Arc::new(edit_file::EditFile::new(workspace.clone())),
         Arc::new(write_file::WriteFile::new(workspace.clone())),
-        Arc::new(shell::Shell::new(workspace, group.clone(), environment)),
+        shell.clone(),
         Arc::new(process_output::ProcessOutput::new(group.clone())),
         Arc::new(process_kill::ProcessKill::new(group)),
+        Arc::new(git::Git::new(workspace, processes, environment, shell)),
         Arc::new(todo_write::TodoWrite::new()),
         Arc::new(ask_user::AskUser::new()),
         Arc::new(context_status::ContextStatus::new()),

@@ -6,6 +6,7 @@ use super::{grouped, outcome};
 fn status() -> Status {
     Status {
         meter: ContextMeter {
+            assumed: false,
             used: Some(12_400),
             window: Some(32_768),
             reserve: 4_096,
