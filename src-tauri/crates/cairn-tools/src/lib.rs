@@ -14,6 +14,8 @@ pub mod list_dir;
 pub mod picture;
 pub mod place;
 mod prepared;
+pub mod process_kill;
+pub mod process_output;
 pub mod read_file;
 pub mod shell;
 pub mod todo_write;
@@ -28,22 +30,23 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use cairn_agent::tool::Tool;
-use cairn_exec::Processes;
+use cairn_exec::Group;
 
 use place::Workspace;
 use web::{Web, WebConfig};
 
-/// Every tool of one session, in the order the model sees them. `environment` is what commands get, `web_config`
-/// what the user says about searching.
+/// Every tool of one session, in the order the model sees them. `group` holds the session's commands, `environment` is
+/// what they get, `web_config` what the user says about searching.
 pub fn all(
     workspace: Arc<Workspace>,
-    processes: Processes,
+    group: Group,
     environment: Vec<(OsString, OsString)>,
     web_config: WebConfig,
 ) -> Vec<Arc<dyn Tool>> {
+    let processes = group.processes().clone();
     let shell = Arc::new(shell::Shell::new(
         workspace.clone(),
-        processes.clone(),
+        group.clone(),
         environment.clone(),
     ));
     let web = Arc::new(Web::internet());
@@ -56,6 +59,8 @@ pub fn all(
         Arc::new(edit_file::EditFile::new(workspace.clone())),
         Arc::new(write_file::WriteFile::new(workspace.clone())),
         shell.clone(),
+        Arc::new(process_output::ProcessOutput::new(group.clone())),
+        Arc::new(process_kill::ProcessKill::new(group)),
         Arc::new(git::Git::new(
             workspace,
             processes.clone(),

@@ -68,7 +68,7 @@ fn bench() -> Bench {
     let processes = processes();
     let shell = Arc::new(Shell::new(
         workspace.clone(),
-        processes.clone(),
+        cairn_exec::Group::new(processes.clone(), |_| {}),
         environment.clone(),
     ));
     let tool = Git::new(workspace, processes, environment, shell);
@@ -333,7 +333,7 @@ async fn a_git_inside_the_project_is_not_git() {
     let processes = processes();
     let shell = Arc::new(Shell::new(
         workspace.clone(),
-        processes.clone(),
+        cairn_exec::Group::new(processes.clone(), |_| {}),
         environment.clone(),
     ));
     let other = Bench {

@@ -84,9 +84,11 @@ impl TurnMachine {
                     row(RowLabel::Writes, "anything you can: not sandboxed"),
                 ];
                 rows.push(row(RowLabel::Network, "not restricted"));
-                if let Some(limit) = facts.limit {
-                    rows.push(row(RowLabel::TimeLimit, &format!("{} s", limit.as_secs())));
-                }
+                let limit = facts.limit.map_or_else(
+                    || "none: it runs in the background until it or the session ends".to_owned(),
+                    |limit| format!("{} s", limit.as_secs()),
+                );
+                rows.push(row(RowLabel::TimeLimit, &limit));
                 rows
             }
             ApprovalSubject::Edit { diffs } => {
