@@ -8,6 +8,8 @@ mod files {
     mod editing;
     pub(crate) mod fixture;
     mod folders;
+    mod keeping;
+    mod limits;
     mod links;
     mod moving;
     mod pictures;
