@@ -6,11 +6,15 @@ pub mod args;
 pub mod ask_user;
 mod change;
 pub mod context_status;
+pub mod delete_file;
 pub mod edit_file;
 pub mod git;
 pub mod glob;
 pub mod grep;
 pub mod list_dir;
+pub mod make_dir;
+pub mod move_file;
+pub mod multi_edit;
 pub mod picture;
 pub mod place;
 mod prepared;
@@ -57,7 +61,11 @@ pub fn all(
         Arc::new(glob::Glob::new(workspace.clone())),
         Arc::new(grep::Grep::new(workspace.clone())),
         Arc::new(edit_file::EditFile::new(workspace.clone())),
+        Arc::new(multi_edit::MultiEdit::new(workspace.clone())),
         Arc::new(write_file::WriteFile::new(workspace.clone())),
+        Arc::new(move_file::MoveFile::new(workspace.clone())),
+        Arc::new(delete_file::DeleteFile::new(workspace.clone())),
+        Arc::new(make_dir::MakeDir::new(workspace.clone())),
         shell.clone(),
         Arc::new(process_output::ProcessOutput::new(group.clone())),
         Arc::new(process_kill::ProcessKill::new(group)),
