@@ -29,7 +29,12 @@ impl Session {
         let root = Root::open(project).unwrap().with_home(None);
         let workspace = Arc::new(Workspace::new(Arc::new(root), Vec::new()));
         let processes = Processes::new(HelperProgram::this_program());
-        let tools = cairn_tools::all(workspace, processes, Vec::new());
+        let tools = cairn_tools::all(
+            workspace,
+            cairn_exec::Group::new(processes, |_| {}),
+            Vec::new(),
+            cairn_tools::web::WebConfig::default(),
+        );
         Self {
             tools: tools
                 .into_iter()
