@@ -25,6 +25,9 @@ use cairn_tools::edit_file::EditFile;
 use cairn_tools::read_file::ReadFile;
 use cairn_tools::shell::Shell;
 use cairn_tools::todo_write::TodoWrite;
+use cairn_tools::web::{Web, WebConfig};
+use cairn_tools::web_fetch::WebFetch;
+use cairn_tools::web_search::WebSearch;
 use cairn_tools::write_file::WriteFile;
 use fixture::{Project, runtime};
 use serde_json::{Value, json};
@@ -42,6 +45,7 @@ fn tools(project: &Project) -> Vec<Box<dyn Tool>> {
     let workspace = project.workspace();
     let processes = Processes::new(HelperProgram::this_program());
     let environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
+    let web = Arc::new(Web::internet());
     vec![
         Box::new(ReadFile::new(Arc::clone(&workspace), processes.clone())),
         Box::new(project.list_dir()),
@@ -49,7 +53,15 @@ fn tools(project: &Project) -> Vec<Box<dyn Tool>> {
         Box::new(project.grep()),
         Box::new(WriteFile::new(Arc::clone(&workspace))),
         Box::new(EditFile::new(Arc::clone(&workspace))),
-        Box::new(Shell::new(workspace, processes, environment)),
+        Box::new(Shell::new(workspace, processes.clone(), environment.clone())),
+        Box::new(WebFetch::new(Arc::clone(&web), processes.clone())),
+        Box::new(WebSearch::new(
+            web,
+            WebConfig::default(),
+            processes,
+            environment,
+            "/tmp".into(),
+        )),
         Box::new(TodoWrite::new()),
         Box::new(AskUser::new()),
         Box::new(ContextStatus::new()),
@@ -91,7 +103,7 @@ fn every_tool_of_the_crate_is_looked_at() {
             "{name} is a tool that is not listed in this test"
         );
     }
-    assert_eq!(names.len(), 10);
+    assert_eq!(names.len(), 12);
 }
 
 #[test]
@@ -186,7 +198,7 @@ fn t2_every_tool_has_the_time_limit_of_its_kind() {
         let expected = match (spec.class, spec.name.as_str()) {
             (ToolClass::Own, _) => None,
             (ToolClass::Run, _) => Some(120),
-            (ToolClass::Read, "glob" | "grep") => Some(30),
+            (ToolClass::Read, "glob" | "grep" | "web_fetch" | "web_search") => Some(30),
             (ToolClass::Read | ToolClass::Edit, _) => Some(5),
         };
         assert_eq!(seconds, expected, "{}", spec.name);

@@ -44,10 +44,13 @@ pub(crate) fn query_problem(query: &str) -> Option<String> {
     }
     let length = query.chars().count();
     if length > LONGEST_QUERY {
-        return Some(format!("the query has {length} characters, and at most {LONGEST_QUERY} are sent; ask shorter"));
+        return Some(format!(
+            "the query has {length} characters, and at most {LONGEST_QUERY} are sent; ask shorter"
+        ));
     }
-    secret::in_query(query)
-        .map(|what| format!("the query holds what looks like {what}, which the engine would get; leave it out"))
+    secret::in_query(query).map(|what| {
+        format!("the query holds what looks like {what}, which the engine would get; leave it out")
+    })
 }
 
 /// How much and how long. The defaults are those of SPEC T24.

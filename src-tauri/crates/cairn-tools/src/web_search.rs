@@ -175,7 +175,10 @@ impl Search {
                      will not help; tell the user."
                 ),
             ),
-            Found::Failed(why) => failed("failed", format!("The search failed: {}.", why.trim_end_matches('.'))),
+            Found::Failed(why) => failed(
+                "failed",
+                format!("The search failed: {}.", why.trim_end_matches('.')),
+            ),
         }
     }
 
@@ -187,12 +190,19 @@ impl Search {
                 let _written = writeln!(text, "   {}", hit.snippet);
             }
         }
-        let wrapped = self.web.marks.wrap(&format!("a search with {}", self.engine), &text);
+        let wrapped = self
+            .web
+            .marks
+            .wrap(&format!("a search with {}", self.engine), &text);
         let mut blocks: Vec<ContentBlock> = wrapped.findings.block().into_iter().collect();
         blocks.push(ContentBlock::Text { text });
         let count = counted(hits.len() as u64, "result", "results");
         ToolOutcome {
-            note: if wrapped.findings.is_empty() { count } else { format!("{count}, flagged") },
+            note: if wrapped.findings.is_empty() {
+                count
+            } else {
+                format!("{count}, flagged")
+            },
             blocks,
             ..ToolOutcome::ok(wrapped.content)
         }

@@ -360,9 +360,7 @@ impl Visitor for Writer {
             }
             // The converter takes it for granted that an entry is in a list.
             "li" if self.lists == 0 => self.block("div"),
-            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "li" | "blockquote" => {
-                self.block(name)
-            }
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "li" | "blockquote" => self.block(name),
             _ if role == Role::Paragraph => self.block("p"),
             _ if matches!(role, Role::Block | Role::Article | Role::Main | Role::Chrome) => self.block("div"),
             _ => Opened::Nothing,

@@ -109,7 +109,8 @@ pub(crate) async fn search(web: &Web, query: &str, around: Around<'_>) -> Found 
                 }
                 _ => {
                     return Found::Failed(
-                        "Brave needs a key: `key` under [web_search] in the configuration; tell the user".to_owned(),
+                        "Brave needs a key: `key` under [web_search] in the configuration; tell the user"
+                            .to_owned(),
                     );
                 }
             }
@@ -141,7 +142,9 @@ pub(crate) async fn search(web: &Web, query: &str, around: Around<'_>) -> Found 
         Ok(Got::Answer(answer)) => {
             let text = String::from_utf8_lossy(&answer.body);
             match answer.status {
-                202 | 401 | 403 | 407 | 418 | 429 | 451 => Found::Refused(format!("status {}", answer.status)),
+                202 | 401 | 403 | 407 | 418 | 429 | 451 => {
+                    Found::Refused(format!("status {}", answer.status))
+                }
                 200..=299 => read(&text),
                 status => Found::Failed(format!("{} answered with status {status}", target.shown())),
             }
@@ -167,5 +170,10 @@ fn endpoint(config: &WebConfig) -> Result<Url, String> {
 /// A text on one line, without control characters.
 fn one_line(text: &str, most: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").chars().filter(|c| !c.is_control()).take(most).collect()
+    words
+        .join(" ")
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(most)
+        .collect()
 }

@@ -51,7 +51,9 @@ impl Server {
             while let Ok((stream, _)) = listener.accept().await {
                 let (seen, answer) = (Arc::clone(&seen), Arc::clone(&answer));
                 tokio::spawn(async move {
-                    let Some(head) = read_head(&stream).await else { return };
+                    let Some(head) = read_head(&stream).await else {
+                        return;
+                    };
                     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
                     let number = {
                         let mut seen = seen.lock().unwrap();
@@ -205,12 +207,17 @@ impl Bench {
     pub(crate) fn name(&self, host: &str, answers: &[&[&str]]) {
         let parse = |list: &&[&str]| list.iter().map(|text| text.parse().unwrap()).collect();
         let answers = answers.iter().map(parse).collect();
-        self.network.names.lock().unwrap().insert(host.to_owned(), answers);
+        self.network
+            .names
+            .lock()
+            .unwrap()
+            .insert(host.to_owned(), answers);
     }
 
     pub(crate) async fn prepare(&self, url: &str, offset: u64) -> Result<Prepared, ToolError> {
         let tool = WebFetch::new(Arc::clone(&self.web), processes());
-        self.prepare_with(&tool, json!({"url": url, "offset": offset})).await
+        self.prepare_with(&tool, json!({"url": url, "offset": offset}))
+            .await
     }
 
     async fn prepare_with(&self, tool: &dyn Tool, arguments: Value) -> Result<Prepared, ToolError> {
@@ -241,7 +248,13 @@ impl Bench {
 
     pub(crate) async fn search(&self, config: WebConfig, query: &str) -> ToolOutcome {
         let environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
-        let tool = WebSearch::new(Arc::clone(&self.web), config, processes(), environment, "/tmp".into());
+        let tool = WebSearch::new(
+            Arc::clone(&self.web),
+            config,
+            processes(),
+            environment,
+            "/tmp".into(),
+        );
         match self.prepare_with(&tool, json!({"query": query})).await {
             Ok(prepared) => self.execute(prepared, CancellationToken::new()).await,
             Err(error) => ToolOutcome::failed(error.message),
@@ -272,7 +285,9 @@ impl Canary {
     /// Nobody came, and somebody who does is counted.
     pub(crate) async fn is_silent(&self) -> bool {
         let silent = self.hits.load(Ordering::SeqCst) == 0;
-        let _stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).await.unwrap();
+        let _stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))
+            .await
+            .unwrap();
         while self.hits.load(Ordering::SeqCst) == 0 {
             tokio::task::yield_now().await;
         }

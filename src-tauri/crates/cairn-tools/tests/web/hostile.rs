@@ -30,23 +30,41 @@ async fn n39_n42_n43_n47_bombs_and_endless_bodies_end_at_ten_megabytes() {
     let bench = Bench::new(move |path, _| {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n";
         match path {
-            "/gzip" => answer("200 OK", &[("content-type", "text/html"), ("content-encoding", "gzip")], &bomb),
+            "/gzip" => answer(
+                "200 OK",
+                &[("content-type", "text/html"), ("content-encoding", "gzip")],
+                &bomb,
+            ),
             "/three" => answer("200 OK", &[("content-encoding", "gzip, gzip, gzip")], &bomb),
-            "/length" => Does::Bytes(format!("{head}content-length: 1000000000000000000\r\n\r\nx").into_bytes()),
+            "/length" => {
+                Does::Bytes(format!("{head}content-length: 1000000000000000000\r\n\r\nx").into_bytes())
+            }
             "/chunked" => Does::Endless(
                 format!("{head}transfer-encoding: chunked\r\n\r\n").into_bytes(),
                 [b"10000\r\n".as_slice(), &[b'x'; 0x10000], b"\r\n"].concat(),
                 Duration::ZERO,
             ),
-            _ => Does::Endless(format!("{head}\r\n").into_bytes(), vec![b'x'; 65_536], Duration::ZERO),
+            _ => Does::Endless(
+                format!("{head}\r\n").into_bytes(),
+                vec![b'x'; 65_536],
+                Duration::ZERO,
+            ),
         }
     })
     .await;
     let before = peak();
     for path in ["gzip", "three", "length", "chunked", "endless"] {
         let outcome = bench.fetch(&format!("http://a.example/{path}")).await;
-        let expected = if path == "three" { "3 encodings" } else { "larger than 10 MB" };
-        assert!(!outcome.ok && outcome.content.contains(expected), "{path}: {}", outcome.content);
+        let expected = if path == "three" {
+            "3 encodings"
+        } else {
+            "larger than 10 MB"
+        };
+        assert!(
+            !outcome.ok && outcome.content.contains(expected),
+            "{path}: {}",
+            outcome.content
+        );
     }
     let grown = peak() - before;
     assert!(grown <= 64 * 1024, "{grown} kB");
@@ -70,7 +88,11 @@ async fn n44_a_host_that_drips_or_says_nothing_is_given_up() {
             b"x".to_vec(),
             Duration::from_secs(60),
         ),
-        "/head" => Does::Endless(b"HTTP/1.1 200 OK\r\n".to_vec(), b"a".to_vec(), Duration::from_millis(50)),
+        "/head" => Does::Endless(
+            b"HTTP/1.1 200 OK\r\n".to_vec(),
+            b"a".to_vec(),
+            Duration::from_millis(50),
+        ),
         _ => Does::Nothing,
     })
     .await;
@@ -81,7 +103,11 @@ async fn n44_a_host_that_drips_or_says_nothing_is_given_up() {
         ("nothing", "fell silent"),
     ] {
         let outcome = bench.fetch(&format!("http://a.example/{path}")).await;
-        assert!(!outcome.ok && outcome.content.contains(expected), "{path}: {}", outcome.content);
+        assert!(
+            !outcome.ok && outcome.content.contains(expected),
+            "{path}: {}",
+            outcome.content
+        );
     }
 }
 
@@ -99,7 +125,11 @@ async fn n45_n46_floods_of_headers_are_garbage() {
     .await;
     for path in ["large", "many", "ssh"] {
         let outcome = bench.fetch(&format!("http://a.example/{path}")).await;
-        assert!(!outcome.ok && outcome.content.len() < 600, "{path}: {}", outcome.content);
+        assert!(
+            !outcome.ok && outcome.content.len() < 600,
+            "{path}: {}",
+            outcome.content
+        );
     }
 }
 
@@ -108,9 +138,25 @@ async fn a_page_of_fifty_thousand_nested_elements_is_read() {
     let deep = "<div><b><span>".repeat(50_000) + "the bottom";
     let wide = "<table><tr><td>".repeat(20_000) + "the middle";
     let bench = Bench::new(move |path, _| {
-        answer("200 OK", &[("content-type", "text/html")], if path == "/deep" { &deep } else { &wide })
+        answer(
+            "200 OK",
+            &[("content-type", "text/html")],
+            if path == "/deep" { &deep } else { &wide },
+        )
     })
     .await;
-    assert!(bench.fetch("http://a.example/deep").await.content.contains("the bottom"));
-    assert!(bench.fetch("http://a.example/wide").await.content.contains("the middle"));
+    assert!(
+        bench
+            .fetch("http://a.example/deep")
+            .await
+            .content
+            .contains("the bottom")
+    );
+    assert!(
+        bench
+            .fetch("http://a.example/wide")
+            .await
+            .content
+            .contains("the middle")
+    );
 }

@@ -28,5 +28,9 @@ pub(super) fn read(text: &str) -> Found {
         return Found::Changed("its JSON has no `web.results`".to_owned());
     };
     let hits = json::hits(results, &["title"], &["url"], &["description"]);
-    if hits.is_empty() { Found::Nothing } else { Found::Hits(hits) }
+    if hits.is_empty() {
+        Found::Nothing
+    } else {
+        Found::Hits(hits)
+    }
 }

@@ -53,7 +53,10 @@ fn arguments(command: &[String], query: &str) -> Option<(String, Vec<String>)> {
     let (program, rest) = command.split_first()?;
     // A query that begins with a dash would be an option to many programs.
     let query = query.trim_start_matches('-').trim_start();
-    let mut arguments: Vec<String> = rest.iter().map(|argument| argument.replace("{query}", query)).collect();
+    let mut arguments: Vec<String> = rest
+        .iter()
+        .map(|argument| argument.replace("{query}", query))
+        .collect();
     if !rest.iter().any(|argument| argument.contains("{query}")) {
         arguments.push(query.to_owned());
     }
@@ -111,7 +114,11 @@ fn blocks(text: &str) -> Vec<Hit> {
     let mut hits = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let Some(url) = address(line) else { continue };
-        let before = at.checked_sub(1).and_then(|at| lines.get(at)).copied().unwrap_or_default();
+        let before = at
+            .checked_sub(1)
+            .and_then(|at| lines.get(at))
+            .copied()
+            .unwrap_or_default();
         let title = before
             .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' '))
             .trim_start_matches("title");
@@ -137,10 +144,19 @@ mod tests {
     fn the_query_is_one_argument_and_never_an_option() {
         let command = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         assert_eq!(
-            arguments(&command(&["ddgs", "text", "-q", "{query}", "-m"]), "a; rm -rf $(b) \"c\""),
-            Some(("ddgs".to_owned(), command(&["text", "-q", "a; rm -rf $(b) \"c\"", "-m"])))
+            arguments(
+                &command(&["ddgs", "text", "-q", "{query}", "-m"]),
+                "a; rm -rf $(b) \"c\""
+            ),
+            Some((
+                "ddgs".to_owned(),
+                command(&["text", "-q", "a; rm -rf $(b) \"c\"", "-m"])
+            ))
         );
-        assert_eq!(arguments(&command(&["s"]), "--help me"), Some(("s".to_owned(), command(&["help me"]))));
+        assert_eq!(
+            arguments(&command(&["s"]), "--help me"),
+            Some(("s".to_owned(), command(&["help me"])))
+        );
         assert_eq!(arguments(&[], "x"), None);
     }
 
@@ -153,8 +169,14 @@ mod tests {
             "1. T\n   https://a.example/\n   S",
             "1. T\nhref https://a.example/\nS\n\n",
         ] {
-            let Found::Hits(hits) = read(text) else { panic!("{text}: {:?}", read(text)) };
-            assert_eq!(hits, [Hit::new("T", "https://a.example/", "S").unwrap()], "{text}");
+            let Found::Hits(hits) = read(text) else {
+                panic!("{text}: {:?}", read(text))
+            };
+            assert_eq!(
+                hits,
+                [Hit::new("T", "https://a.example/", "S").unwrap()],
+                "{text}"
+            );
         }
         assert_eq!(read(" \n"), Found::Nothing);
         assert_eq!(read("[]"), Found::Nothing);

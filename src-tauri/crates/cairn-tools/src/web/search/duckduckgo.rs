@@ -22,7 +22,7 @@ enum In {
 }
 
 #[derive(Default)]
-struct Result {
+struct Entry {
     title: String,
     url: String,
     snippet: String,
@@ -45,7 +45,13 @@ pub(super) fn read(text: &str) -> Found {
     }
     let lower = text.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if says(&["anomaly-modal", "anomaly.js", "captcha", "bots use duckduckgo", "challenge-form"]) {
+    if says(&[
+        "anomaly-modal",
+        "anomaly.js",
+        "captcha",
+        "bots use duckduckgo",
+        "challenge-form",
+    ]) {
         Found::Refused("it wants to see that a person is asking".to_owned())
     } else if says(&["no-results", "no results found", "no  results."]) {
         Found::Nothing
@@ -56,10 +62,10 @@ pub(super) fn read(text: &str) -> Found {
     }
 }
 
-fn results(text: &str) -> Vec<Result> {
+fn results(text: &str) -> Vec<Entry> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
-    let mut results: Vec<Result> = Vec::new();
+    let mut results: Vec<Entry> = Vec::new();
     let mut inside = In::Nothing;
     let mut is_ad = false;
     for token in Tokenizer::new_with_emitter(text, emitter) {
@@ -68,7 +74,9 @@ fn results(text: &str) -> Vec<Result> {
             Token::StartTag(tag) => {
                 let attribute = |name: &str| {
                     let value = tag.attributes.get(name.as_bytes());
-                    value.map(|value| String::from_utf8_lossy(&value.value).into_owned()).unwrap_or_default()
+                    value
+                        .map(|value| String::from_utf8_lossy(&value.value).into_owned())
+                        .unwrap_or_default()
                 };
                 let classes = attribute("class");
                 let has = |class: &str| classes.split_ascii_whitespace().any(|one| one == class);
@@ -77,9 +85,9 @@ fn results(text: &str) -> Vec<Result> {
                 }
                 if has("result__a") && !is_ad {
                     inside = In::Title;
-                    results.push(Result {
+                    results.push(Entry {
                         url: attribute("href"),
-                        ..Result::default()
+                        ..Entry::default()
                     });
                 } else if has("result__snippet") && !is_ad {
                     inside = In::Snippet;
@@ -112,7 +120,10 @@ fn results(text: &str) -> Vec<Result> {
 fn target(href: &str) -> Option<String> {
     let base = Url::parse("https://duckduckgo.com/").ok()?;
     let url = base.join(href).ok()?;
-    if url.host_str().is_some_and(|host| host.ends_with("duckduckgo.com")) {
+    if url
+        .host_str()
+        .is_some_and(|host| host.ends_with("duckduckgo.com"))
+    {
         let (_, there) = url.query_pairs().find(|(name, _)| name == "uddg")?;
         return Some(there.into_owned());
     }

@@ -13,7 +13,13 @@ pub(super) fn hits(list: &[Value], title: &[&str], url: &[&str], snippet: &[&str
             .unwrap_or_default()
     };
     list.iter()
-        .filter_map(|object| Hit::new(&field(object, title), &field(object, url), &field(object, snippet)))
+        .filter_map(|object| {
+            Hit::new(
+                &field(object, title),
+                &field(object, url),
+                &field(object, snippet),
+            )
+        })
         .take(MOST_RESULTS)
         .collect()
 }

@@ -10,13 +10,17 @@ pub(super) fn address(mut url: Url, query: &str) -> Url {
     if !path.ends_with("/search") {
         url.set_path(&format!("{path}/search"));
     }
-    url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
+    url.query_pairs_mut()
+        .append_pair("q", query)
+        .append_pair("format", "json");
     url
 }
 
 pub(super) fn read(text: &str) -> Found {
     let Ok(answer) = serde_json::from_str::<Value>(text) else {
-        return Found::Changed("it answers with no JSON; its settings must allow the format `json`".to_owned());
+        return Found::Changed(
+            "it answers with no JSON; its settings must allow the format `json`".to_owned(),
+        );
     };
     let Some(results) = answer.get("results").and_then(Value::as_array) else {
         return Found::Changed("its JSON has no `results`".to_owned());
@@ -27,7 +31,9 @@ pub(super) fn read(text: &str) -> Found {
     }
     // Engines behind it that did not answer are named, and then "none" is not honest.
     match answer.get("unresponsive_engines").and_then(Value::as_array) {
-        Some(engines) if !engines.is_empty() => Found::Refused(format!("{} of its engines did not answer", engines.len())),
+        Some(engines) if !engines.is_empty() => {
+            Found::Refused(format!("{} of its engines did not answer", engines.len()))
+        }
         _ => Found::Nothing,
     }
 }
