@@ -14,8 +14,14 @@
 
 #[path = "desktop/app.rs"]
 mod app;
+#[path = "desktop/closing.rs"]
+mod closing;
 #[path = "desktop/driver.rs"]
 mod driver;
+#[path = "desktop/looks.rs"]
+mod looks;
+#[path = "desktop/troubles.rs"]
+mod troubles;
 
 use cairn_testkit::TempProject;
 use cairn_testkit::provider::Reply;

@@ -345,6 +345,64 @@ fn a_read_only_data_folder_is_said_and_nothing_is_lost() {
     );
 }
 
+/// The file system is as small as a full disk: a mount of its own, seen by this run only.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "a test starts the program it is about")]
+fn a_full_disk_is_said_and_what_was_there_stays() {
+    let replies = ["First answer.", "Second answer.", "Third answer."];
+    let bench = Bench::new(replies.map(Reply::text).to_vec());
+    let script = r#"
+        cp "$CAIRN_HOME/config.toml" "$CAIRN_HOME.kept" &&
+        mount -t tmpfs -o size=6m,mode=700 tmpfs "$CAIRN_HOME" && mv "$CAIRN_HOME.kept" "$CAIRN_HOME/config.toml" || exit 99
+        "$0" exec One; echo "first $?"
+        for size in 65536 512 1; do dd if=/dev/zero bs=$size >>"$CAIRN_HOME/fill" 2>/dev/null; done
+        "$0" exec Two; echo "second $?"
+        "$0" sessions list; echo "listed $?"
+        rm "$CAIRN_HOME/fill"
+        "$0" exec Three; echo "third $?"
+        "$0" sessions search answer; echo "found $?"
+    "#;
+    let mut command = Command::new("unshare");
+    command
+        .args([
+            "--map-root-user",
+            "--mount",
+            "sh",
+            "-c",
+            script,
+            env!("CARGO_BIN_EXE_cairn"),
+        ])
+        .current_dir(bench.project.root())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("CAIRN_HOME", bench.home.path())
+        .stdin(Stdio::null());
+    let ran = Ran::of(command.output().unwrap());
+    assert!(
+        ran.out.contains("First answer.\nfirst 0"),
+        "{} {}",
+        ran.out,
+        ran.err
+    );
+    assert!(ran.out.contains("second 1"), "{} {}", ran.out, ran.err);
+    assert!(
+        ran.err.contains("The disk with Cairn's data is full"),
+        "{}",
+        ran.err
+    );
+    assert!(
+        ran.out.contains("third 0") && ran.out.contains("found 0"),
+        "{} {}",
+        ran.out,
+        ran.err
+    );
+    assert!(
+        ran.out.rsplit("third 0").next().unwrap().contains("First answer"),
+        "{}",
+        ran.out
+    );
+}
+
 /// `CAIRN_KILLS` sets how often; the figure in the notes is for 50.
 #[test]
 fn s2_a_kill_at_any_point_loses_nothing_that_was_printed() {

@@ -12,7 +12,10 @@ use cairn_host::{Host, Window};
 use cairn_protocol::{ApiError, Envelope, ErrorCode, Event, EventBody, Notice, NoticeLevel, WIRE_VERSION};
 use serde_json::Value;
 use tauri::ipc::Channel;
-use tauri::{AppHandle, State, WebviewWindow};
+use tauri::{AppHandle, Manager, WebviewWindow};
+
+use crate::start;
+use crate::window::PROBLEM;
 
 /// The open windows by their label.
 pub(crate) struct Windows {
@@ -47,8 +50,19 @@ impl Windows {
         );
     }
 
+    /// A window is gone: what its sessions did ends, and others may open them.
     pub(crate) fn remove(&self, label: &str) {
-        self.lock().remove(label);
+        let gone = self.lock().remove(label);
+        if let Some(entry) = gone {
+            tauri::async_runtime::spawn(async move { entry.window.end_sessions().await });
+        }
+    }
+
+    /// Whether the window's page hears events.
+    pub(crate) fn is_listened(&self, label: &str) -> bool {
+        self.lock()
+            .get(label)
+            .is_some_and(|entry| entry.channel.is_some())
     }
 
     /// The window behind a label; only labels that this program made are known.
@@ -106,19 +120,29 @@ impl Windows {
 /// Carries a request of a page to the host.
 #[tauri::command]
 pub(crate) async fn request(
+    app: AppHandle,
     window: WebviewWindow,
-    windows: State<'_, Windows>,
     envelope: Envelope,
 ) -> Result<Value, ApiError> {
-    windows.get(window.label())?.request(envelope).await
+    if window.label() == PROBLEM {
+        // Whatever it asks: nothing is there yet. Trying again is all that helps.
+        return Err(start::again(&app).await);
+    }
+    app.state::<Windows>()
+        .get(window.label())?
+        .request(envelope)
+        .await
 }
 
 /// Sends every event of the window's project to its page from now on. A page that was loaded again calls it again.
 #[tauri::command]
 pub(crate) async fn subscribe(
+    app: AppHandle,
     window: WebviewWindow,
-    windows: State<'_, Windows>,
     channel: Channel<Event>,
 ) -> Result<(), ApiError> {
-    windows.listen(window.label(), channel)
+    if window.label() == PROBLEM {
+        return Ok(());
+    }
+    app.state::<Windows>().listen(window.label(), channel)
 }

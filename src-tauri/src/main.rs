@@ -6,6 +6,7 @@
 use std::process::ExitCode;
 
 mod bridge;
+mod closing;
 mod instance;
 mod links;
 mod platform;

@@ -36,11 +36,14 @@ pub(crate) fn run() -> ExitCode {
         .invoke_handler(tauri::generate_handler![bridge::request, bridge::subscribe])
         .register_asynchronous_uri_scheme_protocol("cairn", scheme::answer)
         .setup(move |app| {
-            start(app.handle(), &environment, folder.as_deref()).map_err(|error| {
-                // A window toolkit that fails in set-up panics with the error; the words must come first.
+            let app = app.handle();
+            app.manage(Wanted { environment, folder });
+            if let Err(error) = tauri::async_runtime::block_on(start(app)) {
+                // Whoever started it from a terminal reads it there, everybody else in the window.
                 refuse(&error.message);
-                Box::<dyn std::error::Error>::from(error)
-            })
+                window::open_problem(app)?;
+            }
+            Ok(())
         })
         .build(tauri::generate_context!());
     match app {
@@ -78,22 +81,49 @@ fn folder_argument(arguments: impl Iterator<Item = OsString>) -> Result<Option<P
     }
 }
 
-fn start(app: &AppHandle, environment: &Environment, folder: Option<&Path>) -> Result<(), ApiError> {
-    let host = Host::start(environment.clone(), helper(), Pace::READABLE)?;
-    match start_logs(&host.home().logs(), "desktop", environment) {
-        Ok(guard) => {
-            app.manage(guard);
+/// What this start was asked for.
+struct Wanted {
+    environment: Environment,
+    folder: Option<PathBuf>,
+}
+
+/// Opens the wanted window. May be called again after a failure: what was reached stays.
+async fn start(app: &AppHandle) -> Result<(), ApiError> {
+    let wanted = app.state::<Wanted>();
+    if app.try_state::<bridge::Windows>().is_none() {
+        let host = Host::start(wanted.environment.clone(), helper(), Pace::READABLE)?;
+        match start_logs(&host.home().logs(), "desktop", &wanted.environment) {
+            Ok(guard) => {
+                app.manage(guard);
+            }
+            // Everything works without logs.
+            Err(error) => {
+                refuse(&error.message);
+            }
         }
-        // Everything works without logs.
-        Err(error) => {
-            refuse(&error.message);
-        }
+        app.manage(bridge::Windows::new(host));
     }
-    app.manage(bridge::Windows::new(host.clone()));
-    let project = tauri::async_runtime::block_on(host.project(folder))?;
+    let host = app.state::<bridge::Windows>().host().clone();
+    let project = host.project(wanted.folder.as_deref()).await?;
     window::open(app, project).map_err(internal)?;
-    tauri::async_runtime::spawn(async move { host.sweep().await });
+    tauri::async_runtime::spawn(async move { host.sweep_aloud().await });
     Ok(())
+}
+
+/// Tries the start again for the window that says why it failed. When it works, that window goes.
+pub(crate) async fn again(app: &AppHandle) -> ApiError {
+    if let Err(error) = start(app).await {
+        return error;
+    }
+    if let Some(problem) = app.get_webview_window(window::PROBLEM)
+        && let Err(error) = problem.destroy()
+    {
+        tracing::warn!(%error, "the window that told of a failed start stays");
+    }
+    ApiError::new(
+        cairn_protocol::ErrorCode::Internal,
+        "It works now, in a window of its own.",
+    )
 }
 
 /// The headless command from beside this program plays the helper: it does not link the window toolkit, whose
@@ -120,7 +150,11 @@ fn internal(error: tauri::Error) -> ApiError {
 fn second_start(app: &AppHandle, arguments: Vec<String>, folder: String) {
     let app = app.clone();
     tauri::async_runtime::spawn(async move {
-        let host: Arc<Host> = app.state::<bridge::Windows>().host().clone();
+        let Some(windows) = app.try_state::<bridge::Windows>() else {
+            // The running start has failed and says so; this one has nothing to add.
+            return;
+        };
+        let host: Arc<Host> = windows.host().clone();
         let wanted = arguments.get(1).map(|argument| Path::new(&folder).join(argument));
         let opened = match host.project(wanted.as_deref()).await {
             Ok(project) => window::open(&app, project).map_err(|error| error.to_string()),
@@ -134,6 +168,7 @@ fn second_start(app: &AppHandle, arguments: Vec<String>, folder: String) {
 }
 
 fn end(app: &AppHandle) {
-    let host = app.state::<bridge::Windows>().host().clone();
-    tauri::async_runtime::block_on(host.shutdown());
+    if let Some(windows) = app.try_state::<bridge::Windows>() {
+        tauri::async_runtime::block_on(windows.host().shutdown());
+    }
 }

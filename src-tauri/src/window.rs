@@ -5,14 +5,18 @@ use std::sync::Arc;
 use cairn_host::{Project, Window};
 use cairn_protocol::ProjectKey;
 use tauri::webview::NewWindowResponse;
-use tauri::{AppHandle, Manager, Url, WebviewUrl, WebviewWindowBuilder, WindowEvent};
+use tauri::{AppHandle, Manager, Url, WebviewUrl, WebviewWindow, WebviewWindowBuilder, WindowEvent};
 
 use crate::bridge::Windows;
-use crate::{links, platform};
+use crate::closing::{self, OwnDesk};
+use crate::platform;
 
 /// First size and least size, logical pixels.
 const SIZE: (f64, f64) = (1_280.0, 860.0);
 const LEAST: (f64, f64) = (700.0, 480.0);
+
+/// Label of the window that stands there when nothing could be started.
+pub(crate) const PROBLEM: &str = "problem";
 
 /// Opens a window on a project, or brings the one that is there to the front.
 pub(crate) fn open(app: &AppHandle, project: Arc<Project>) -> tauri::Result<()> {
@@ -23,15 +27,31 @@ pub(crate) fn open(app: &AppHandle, project: Arc<Project>) -> tauri::Result<()> 
         return known.set_focus();
     }
     let windows = app.state::<Windows>();
-    let opener = app.clone();
-    let (window, first) = Window::new(windows.host().clone(), project.clone(), move |href| {
-        links::open(&opener, href)
-    });
+    let desk = OwnDesk {
+        app: app.clone(),
+        label: label.clone(),
+    };
+    let (window, first) = Window::new(windows.host().clone(), project.clone(), desk);
     // The page subscribes itself once it is there; nothing happened before.
     drop(first);
     windows.add(&label, window);
-    let title = format!("{} – Cairn", project.name());
-    let builder = WebviewWindowBuilder::new(app, &label, WebviewUrl::App("index.html".into()))
+    let made = make(app, &label, &format!("{} – Cairn", project.name()))?;
+    let (app, closed) = (app.clone(), label.clone());
+    made.on_window_event(move |event| match event {
+        WindowEvent::CloseRequested { api, .. } => closing::requested(&app, &closed, api),
+        WindowEvent::Destroyed => app.state::<Windows>().remove(&closed),
+        _ => {}
+    });
+    Ok(())
+}
+
+/// Opens the window that says why nothing else opens. Its page can only try again.
+pub(crate) fn open_problem(app: &AppHandle) -> tauri::Result<()> {
+    make(app, PROBLEM, "Cairn").map(drop)
+}
+
+fn make(app: &AppHandle, label: &str, title: &str) -> tauri::Result<WebviewWindow> {
+    let builder = WebviewWindowBuilder::new(app, label, WebviewUrl::App("index.html".into()))
         .title(title)
         .inner_size(SIZE.0, SIZE.1)
         .min_inner_size(LEAST.0, LEAST.1)
@@ -44,14 +64,7 @@ pub(crate) fn open(app: &AppHandle, project: Arc<Project>) -> tauri::Result<()> 
                 tracing::debug!(%error, "a title was not set");
             }
         });
-    let made = platform::finish(builder).build()?;
-    let (app, closed) = (app.clone(), label.clone());
-    made.on_window_event(move |event| {
-        if let WindowEvent::Destroyed = event {
-            app.state::<Windows>().remove(&closed);
-        }
-    });
-    Ok(())
+    platform::finish(builder).build()
 }
 
 /// Labels are made of the project's key, so that one project has one window.

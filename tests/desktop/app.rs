@@ -61,17 +61,20 @@ fn session_bus() -> (Owned, String) {
     (Owned(daemon), address.trim().to_owned())
 }
 
-fn config(home: &Path, base_url: &str) {
-    let text = format!(
-        "default_profile = \"scripted\"\n\n[profiles.scripted]\nbase_url = \"{base_url}\"\nmodel = \"scripted\"\n"
-    );
-    std::fs::write(home.join("config.toml"), text).unwrap();
+/// A configuration with one model at that address, and more lines after it.
+pub(crate) fn config(base_url: &str, more: &str) -> String {
+    format!(
+        "default_profile = \"scripted\"\n\n[profiles.scripted]\nbase_url = \"{base_url}\"\nmodel = \"scripted\"\n{more}\n"
+    )
 }
 
-fn web_driver(home: &Path, bus: &str) -> (Owned, u16) {
+/// The driver's server; `before` is the beginning of a command line that runs another, if any.
+fn web_driver(home: &Path, bus: &str, before: &[String]) -> (Owned, u16) {
     let port = free_port();
-    let child = command("WebKitWebDriver")
-        .arg(format!("--port={port}"))
+    let mut line = before.to_vec();
+    line.extend(["WebKitWebDriver".to_owned(), format!("--port={port}")]);
+    let child = command(&line[0])
+        .args(&line[1..])
         .env("CAIRN_HOME", home)
         .env("DBUS_SESSION_BUS_ADDRESS", bus)
         .env("TAURI_AUTOMATION", "true")
@@ -86,27 +89,65 @@ fn web_driver(home: &Path, bus: &str) -> (Owned, u16) {
     (Owned(child), port)
 }
 
+/// How a window is started where not everything is as usual.
+pub(crate) struct Setup {
+    /// What the model answers.
+    pub(crate) script: Script,
+    /// Files of the project.
+    pub(crate) files: Vec<(String, Vec<u8>)>,
+    /// Makes `config.toml` out of the scripted server's address.
+    pub(crate) config: Box<dyn Fn(&str) -> String>,
+    /// The folder to open instead of the project's.
+    pub(crate) folder: Option<PathBuf>,
+    /// Beginning of a command line that runs the program.
+    pub(crate) before: Box<dyn Fn(&Path) -> Vec<String>>,
+}
+
+impl Setup {
+    pub(crate) fn new(replies: Vec<Reply>) -> Self {
+        Self {
+            script: Script::new(replies),
+            files: vec![("src/axis.txt".to_owned(), b"margin = 24\nlabels = 3\n".to_vec())],
+            config: Box::new(|base_url| config(base_url, "")),
+            folder: None,
+            before: Box::new(|_| Vec::new()),
+        }
+    }
+}
+
 /// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_cairn-desktop");
 
 impl App {
     /// A window on a project with these files, and a model that gives these replies.
     pub(crate) fn start<P: AsRef<str>, C: AsRef<[u8]>>(files: &[(P, C)], replies: Vec<Reply>) -> Self {
+        let own = |(path, text): &(P, C)| (path.as_ref().to_owned(), text.as_ref().to_vec());
+        Self::start_with(Setup {
+            files: files.iter().map(own).collect(),
+            ..Setup::new(replies)
+        })
+    }
+
+    /// A window on what the set-up says.
+    pub(crate) fn start_with(setup: Setup) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .unwrap();
-        let server = runtime
-            .block_on(ScriptedServer::start(Script::new(replies)))
-            .unwrap();
-        let project =
-            TempProject::new(files.iter().map(|(path, text)| (path.as_ref(), text.as_ref()))).unwrap();
+        let server = runtime.block_on(ScriptedServer::start(setup.script)).unwrap();
+        let files = setup
+            .files
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_slice()));
+        let project = TempProject::new(files).unwrap();
         let home = TempDir::new().unwrap();
-        config(home.path(), &server.base_url());
+        let text = (setup.config)(&server.base_url());
+        std::fs::write(home.path().join("config.toml"), text).unwrap();
         let bus = session_bus();
-        let (owned, port) = web_driver(home.path(), &bus.1);
-        let driver = Driver::start(port, PROGRAM, &[project.root().to_str().unwrap()]);
+        let (owned, port) = web_driver(home.path(), &bus.1, &(setup.before)(home.path()));
+        let folder = setup.folder.as_deref().unwrap_or(project.root());
+        let driver = Driver::start(port, PROGRAM, &[folder.to_str().unwrap()]);
         Self {
             driver,
             project,
@@ -129,7 +170,7 @@ impl App {
                 Ok(())
             }
         });
-        let (owned, port) = web_driver(self.home.path(), &self.bus.1);
+        let (owned, port) = web_driver(self.home.path(), &self.bus.1, &[]);
         self.web_driver = owned;
         self.driver = Driver::start(port, PROGRAM, &[self.project.root().to_str().unwrap()]);
     }
@@ -197,7 +238,30 @@ impl App {
         });
     }
 
+    /// Waits for the page to show all of these words.
+    pub(crate) fn shows(&self, words: &[&str]) {
+        until(&format!("{words:?} on the page"), || {
+            let text = self.driver.page_text();
+            if words.iter().all(|word| text.contains(word)) {
+                Ok(())
+            } else {
+                Err(text)
+            }
+        });
+    }
+
+    /// A path as the started programs see it: some of them live behind a mount of their own.
+    pub(crate) fn inside(&self, path: &Path) -> PathBuf {
+        let root = PathBuf::from(format!("/proc/{}/root", self.pid()));
+        root.join(path.strip_prefix("/").unwrap())
+    }
+
     pub(crate) fn shot(&self, name: &str) {
+        // What is there must also be painted, in its own letters, before it is looked at.
+        self.driver.run_async(
+            "const done = arguments[arguments.length - 1]; document.fonts.ready.then(() => \
+             requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 200))));",
+        );
         self.driver.screenshot(&shots().join(format!("{name}.png")));
     }
 

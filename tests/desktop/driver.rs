@@ -135,6 +135,26 @@ impl Driver {
         std::fs::write(file, bytes).unwrap();
     }
 
+    /// Gives the window that inner size.
+    pub(crate) fn resize(&self, width: u32, height: u32) {
+        let inner = format!("return window.innerWidth === {width} && window.innerHeight === {height}");
+        until(&format!("a window of {width} by {height}"), || {
+            // Its frame, if there is one, comes on top.
+            let frame = self.run(
+                "return [window.outerWidth - window.innerWidth, window.outerHeight - window.innerHeight]",
+            );
+            let more = |at: usize| frame[at].as_i64().filter(|n| (0..200).contains(n)).unwrap_or(0);
+            let rect = json!({ "width": i64::from(width) + more(0), "height": i64::from(height) + more(1) });
+            self.ask("POST", "/window/rect", Some(&rect))?;
+            match self.run(&inner).as_bool() {
+                Some(true) => Ok(()),
+                _ => Err(self
+                    .run("return [innerWidth, innerHeight, outerWidth, outerHeight]")
+                    .to_string()),
+            }
+        });
+    }
+
     pub(crate) fn end(&self) {
         // The window may be gone already.
         self.ask("DELETE", "", None).unwrap_or_default();

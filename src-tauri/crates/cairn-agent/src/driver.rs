@@ -13,6 +13,7 @@ use cairn_protocol::{
     Notice, NoticeLevel, QuestionAnswer, QuestionId, SessionSnapshot, WIRE_VERSION,
 };
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -24,7 +25,7 @@ use crate::log::SessionLog;
 use crate::model::{Model, ModelError, ModelEvent};
 use crate::prompt::SurroundingsSource;
 use crate::store::{Durability, EventStore, Journal, StoreError};
-use crate::tool::{Prepared, Tool, ToolSpec};
+use crate::tool::{Prepared, Tool, ToolClass, ToolSpec};
 use crate::turn::{Limits, TurnMachine};
 use crate::world::World;
 
@@ -51,6 +52,8 @@ pub struct Surface {
     pub tools: Vec<Arc<dyn Tool>>,
     /// Takes stored and transient events. Must not block.
     pub sink: Arc<dyn EventSink>,
+    /// Waits until nothing that Stop or a time limit ended is still dying; at most a few seconds. SPEC T2.
+    pub settled: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
     /// Blots known keys out of what tools bring, before it is stored, shown or sent. SPEC A7.
     pub mask: Arc<dyn Fn(&str) -> String + Send + Sync>,
 }
@@ -66,7 +69,10 @@ pub trait EventSink: Send + Sync {
 
 /// What a handle asks of the driver.
 enum Command {
-    Step(Input),
+    Step {
+        input: Box<Input>,
+        done: oneshot::Sender<Result<(), ApiError>>,
+    },
     Approve {
         approval: ApprovalId,
         digest: String,
@@ -92,6 +98,7 @@ enum Command {
 enum Brought {
     Prepared {
         call: CallId,
+        class: ToolClass,
         prepared: Result<Box<Prepared>, String>,
     },
     Finished {
@@ -106,7 +113,7 @@ struct Driver {
     machine: TurnMachine,
     model: Option<Arc<dyn Model>>,
     stream: Option<BoxStream<'static, Result<ModelEvent, ModelError>>>,
-    prepared: HashMap<CallId, Prepared>,
+    prepared: HashMap<CallId, (ToolClass, Prepared)>,
     budgets: HashMap<CallId, usize>,
     cancel: CancellationToken,
     tasks: JoinSet<Brought>,
@@ -234,9 +241,10 @@ impl Driver {
 
     async fn obey(&mut self, command: Command) {
         match command {
-            Command::Step(input) => {
+            Command::Step { input, done } => {
                 self.release_text().await;
-                self.feed(input).await;
+                self.feed(*input).await;
+                done.send(self.stored()).unwrap_or_default();
             }
             Command::Approve {
                 approval,
@@ -244,24 +252,24 @@ impl Driver {
                 answer,
                 done,
             } => {
-                let checked = self.machine.check_answer(&approval, &digest, &answer);
-                let fine = checked.is_ok();
-                done.send(checked).unwrap_or_default();
-                if fine {
+                let mut taken = self.machine.check_answer(&approval, &digest, &answer);
+                if taken.is_ok() {
                     self.feed(Input::AnswerApproval { approval, answer }).await;
+                    taken = self.stored();
                 }
+                done.send(taken).unwrap_or_default();
             }
             Command::Answer {
                 question,
                 answers,
                 done,
             } => {
-                let checked = self.machine.check_answers(&question, &answers);
-                let fine = checked.is_ok();
-                done.send(checked).unwrap_or_default();
-                if fine {
+                let mut taken = self.machine.check_answers(&question, &answers);
+                if taken.is_ok() {
                     self.feed(Input::AnswerQuestion { question, answers }).await;
+                    taken = self.stored();
                 }
+                done.send(taken).unwrap_or_default();
             }
             Command::UseModel { profile, model } => {
                 let info = model.info().clone();
@@ -289,6 +297,14 @@ impl Driver {
                     }
                 }
             }
+        }
+    }
+
+    /// Whether all that happened so far is stored.
+    fn stored(&self) -> Result<(), ApiError> {
+        match &self.broken {
+            Some(error) => Err(storage_error(error)),
+            None => Ok(()),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use cairn_agent::driver::storage_error;
 use cairn_policy::Presence;
@@ -17,12 +18,16 @@ use crate::host::Host;
 use crate::project::Project;
 use crate::session::OpenSession;
 
+mod processes;
 mod sessions;
 mod settings;
 mod turns;
 
 /// Mutating requests whose ids are remembered, so that a repeat is dropped.
 const REMEMBERED: usize = 1_024;
+
+/// How often a window out of sight looks at its sessions although none told of a change.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// One window: bound to one project for its whole life.
 pub struct Window {
@@ -31,6 +36,15 @@ pub struct Window {
     subscriber: AtomicU64,
     done: Mutex<VecDeque<ClientId>>,
     desk: Box<dyn Desk>,
+}
+
+/// Who is needed where a window works out of sight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needed {
+    /// The person is asked something.
+    Person,
+    /// Nothing works any more.
+    Nobody,
 }
 
 /// What only the window toolkit can do.
@@ -88,6 +102,37 @@ impl Window {
         working
     }
 
+    /// Waits until the person is asked something, or nothing works any more.
+    pub async fn until_needed(&self) -> Needed {
+        let fanout = self.host.fanout(&self.project.key);
+        let (number, mut changes) = fanout.subscribe(Form::Plain);
+        let needed = loop {
+            if self.waits().await {
+                break Needed::Person;
+            }
+            if self.working().await == 0 {
+                break Needed::Nobody;
+            }
+            // Sessions tell when their state changes; looking now and then costs nothing and misses nothing.
+            let next = tokio::time::timeout(LOOK_AGAIN, changes.events.recv()).await;
+            if let Ok(None) = next {
+                break Needed::Nobody;
+            }
+        };
+        fanout.leave(number);
+        needed
+    }
+
+    async fn waits(&self) -> bool {
+        for session in self.host.open_of(&self.project.key).await {
+            let seen = session.handle.snapshot().await;
+            if seen.is_ok_and(|seen| seen.activity == cairn_protocol::Activity::WaitingForYou) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Asks the page what becomes of running work; it answers with `window/close`.
     pub fn ask_to_close(&self, working: u32) {
         let body = EventBody::CloseAsked { working };
@@ -100,6 +145,7 @@ impl Window {
     pub async fn end_sessions(&self) {
         for session in self.host.open_of(&self.project.key).await {
             session.handle.close().await;
+            session.processes.close().await;
         }
         let mut open = self.host.open_sessions().await;
         open.retain(|_, session| session.project.key != self.project.key);
@@ -132,6 +178,13 @@ impl Window {
             Request::QuestionAnswer(params) => json(self.answer_question(params).await?),
             Request::PlanSet(params) => json(self.set_plan(params).await?),
             Request::PictureAdd(params) => json(self.add_picture(params).await?),
+            Request::ProcessList(params) => json(self.processes(params).await?),
+            Request::ProcessOutput(params) => json(self.process_output(params).await?),
+            Request::ProcessStop(params) => json(self.stop_process(params).await?),
+            Request::ProcessMoreTime(params) => json(self.more_time(params).await?),
+            Request::ProcessToBackground(params) => json(self.to_background(params).await?),
+            Request::ProcessLeftovers(_) => json(self.leftovers().await),
+            Request::ProcessEndLeftover(params) => json(self.end_leftover(params).await),
             Request::SettingsGet(_) => json(self.settings()),
             Request::SettingsSet(params) => json(self.change_settings(&params)?),
             Request::ProfileSave(params) => json(self.save_profile(params).await?),
@@ -220,6 +273,9 @@ fn changes_something(request: &Request) -> bool {
             | Request::SessionList(_)
             | Request::SessionSearch(_)
             | Request::SessionOpen(_)
+            | Request::ProcessList(_)
+            | Request::ProcessOutput(_)
+            | Request::ProcessLeftovers(_)
             | Request::SettingsGet(_)
             | Request::ModelTest(_)
             | Request::ModelDiscover(_)

@@ -16,6 +16,7 @@ mod home;
 mod host;
 mod logs;
 mod models;
+mod processes;
 mod project;
 mod render;
 mod rules;
@@ -26,7 +27,7 @@ mod sweep;
 mod trust;
 mod world;
 
-pub use api::{Desk, Window};
+pub use api::{Desk, Needed, Window};
 pub use config::{Config, ConfigError};
 pub use demo::sample_project;
 pub use doctor::{Finding, doctor};

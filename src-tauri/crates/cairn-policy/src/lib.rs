@@ -5,6 +5,7 @@
 pub mod address;
 mod decide;
 mod effect;
+mod git;
 mod host;
 mod line;
 mod path;
@@ -13,6 +14,7 @@ mod show;
 
 pub use decide::{Approve, Asked, Decision, Edits, Policy, Presence, Sandbox, decide};
 pub use effect::*;
+pub use git::{GitRead, git_read};
 pub use host::{is_this_machine, shared_domain};
 pub use path::{Places, is_credential, runs_later};
 pub use rule::{

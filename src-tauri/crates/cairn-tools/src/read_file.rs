@@ -261,7 +261,14 @@ impl ReadFromDisk {
         )
         .await;
         match looked {
-            Ok(picture) => shown::picture(picture, context.vision),
+            Ok(picture) => {
+                if context.vision {
+                    // Seen to its end, as far as a picture has one: it may be moved and deleted.
+                    let hash = &picture.blob.0;
+                    self.workspace.coverage().note_whole(&self.target.real, hash, 0);
+                }
+                shown::picture(picture, context.vision)
+            }
             Err(problem) => ToolOutcome::failed(format!("{problem}.")),
         }
     }

@@ -12,7 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Brought, Driver};
 use crate::effect::{Input, PreparedFacts};
-use crate::tool::{Action, CallContext, ContextStatus, Execute, Prepared, Progress, Tool, ToolOutcome};
+use crate::tool::{
+    Action, CallContext, ContextStatus, Execute, LimitBy, Prepared, Progress, Tool, ToolClass, ToolOutcome,
+};
 
 /// Finding out what a call would do may take this long; it reads at most one file or resolves one path.
 const PREPARE_LIMIT: Duration = Duration::from_secs(5);
@@ -47,20 +49,31 @@ impl Driver {
             };
             Brought::Prepared {
                 call,
+                class: tool.spec().class,
                 prepared: prepared.map(Box::new),
             }
         });
     }
 
     pub(super) fn execute(&mut self, call: CallId, limit: Option<Duration>) {
-        let Some(prepared) = self.prepared.remove(&call) else {
+        let Some((class, prepared)) = self.prepared.remove(&call) else {
             return;
         };
         let Action::Execute(action) = prepared.action else {
             return;
         };
         let context = self.context(&call, self.budgets.get(&call).copied().unwrap_or(usize::MAX));
+        let limit = limit.filter(|_| action.limit_by() == LimitBy::Driver);
+        let settled = matches!(class, ToolClass::Edit | ToolClass::Run).then(|| self.surface.settled.clone());
+        let stop = context.cancel.clone();
         self.tasks.spawn(async move {
+            // A process that is still dying may write what this call is about to change.
+            if let Some(settled) = settled {
+                tokio::select! {
+                    () = settled() => {}
+                    () = stop.cancelled() => {}
+                }
+            }
             let outcome = Box::new(carry_out(action, context, limit).await);
             Brought::Finished { call, outcome }
         });
@@ -70,15 +83,17 @@ impl Driver {
         match brought {
             Brought::Prepared {
                 call,
+                class,
                 prepared: Ok(prepared),
             } => {
                 let facts = Box::new(facts(&prepared));
-                self.prepared.insert(call.clone(), *prepared);
+                self.prepared.insert(call.clone(), (class, *prepared));
                 self.feed(Input::Prepared { call, facts }).await;
             }
             Brought::Prepared {
                 call,
                 prepared: Err(message),
+                ..
             } => self.feed(Input::Unprepared { call, message }).await,
             Brought::Finished { call, mut outcome } => {
                 let budget = self.budgets.remove(&call).unwrap_or(usize::MAX);

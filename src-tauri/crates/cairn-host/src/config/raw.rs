@@ -171,6 +171,7 @@ pub(super) fn config(raw: RawConfig, text: &str) -> Config {
         }
     };
     note("default_profile", config.default_profile.is_some());
+    note("profiles", !raw.profiles.is_empty());
     note("default_mode", raw.permissions.default_mode.is_some());
     note("theme", raw.ui.theme.is_some());
     config.origins = origins;
