@@ -386,7 +386,7 @@ fn a_full_disk_is_said_and_what_was_there_stays() {
     );
     assert!(ran.out.contains("second 1"), "{} {}", ran.out, ran.err);
     assert!(
-        ran.err.to_lowercase().contains("no space left") || ran.err.contains("disk is full"),
+        ran.err.contains("The disk with Cairn's data is full"),
         "{}",
         ran.err
     );

@@ -54,6 +54,8 @@ export async function openSite() {
 
 /** Opens one state and waits until it is drawn with its fonts. */
 export async function show(page, address) {
+    // What follows the system's theme follows the address.
+    await page.emulateMedia({ colorScheme: address.includes('theme=dark') ? 'dark' : 'light' });
     // A busy machine may take its time; what is tested is what is drawn, not how soon.
     await page.goto(address, { waitUntil: 'domcontentloaded', timeout: 120_000 });
     await page.waitForSelector('html[data-ready="true"]', { timeout: 120_000 });

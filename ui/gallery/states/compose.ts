@@ -11,7 +11,14 @@ const composer = (name: string, props: Record<string, unknown>): GalleryState =>
   props: () => ({ composer: props }),
 });
 
-const unknown: ContextMeter = { used: null, window: null, reserve: 0, compacts_at: null, parts: [] };
+const unknown: ContextMeter = {
+  used: null,
+  window: null,
+  assumed: false,
+  reserve: 0,
+  compacts_at: null,
+  parts: [],
+};
 const queue: QueuedMessage[] = [
   { id: 'q-1', text: 'And round the labels to whole metres.', at: NOW },
   { id: 'q-2', text: `Then ${'look at every chart again, '.repeat(14)}please.`, at: NOW },

@@ -87,10 +87,10 @@ export const start: GalleryState[] = [
   }),
   page('cannot-open', CannotOpen, {
     error: {
-      code: 'bad_folder',
-      message:
-        'Could not open /home/ada/tidewater: it is not there any more. Start Cairn with another folder.',
+      code: 'storage',
+      message: `/home/ada/.local/share/cairn/sessions.db is damaged: ${'page 17 of table events is no page; '.repeat(30)}`,
     },
+    triedAgain: NOW,
     onretry: () => called('retry'),
   }),
   banner('banner-busy-window', BusyBanner, {

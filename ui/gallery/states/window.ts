@@ -1,6 +1,8 @@
 /** The whole window, each state over a recorded session. */
-import type { Answers } from '../../src/backend/fake';
-import { logs, type LogName, project, settings } from '../../src/state/fixtures';
+import { RequestFailed } from '../../src/backend/backend';
+import type { Answers, FakeOptions } from '../../src/backend/fake';
+import type { Event, EventBody, ErrorCode } from '../../src/bindings';
+import { emptySession, logs, type LogName, NOW, project, settings } from '../../src/state/fixtures';
 import type { GalleryState } from '../state';
 import WindowStage from '../stages/WindowStage.svelte';
 import { servers } from './settings';
@@ -18,12 +20,167 @@ const names: readonly LogName[] = [
   'outcomes',
   'edit',
   'question',
+  'asked',
+  'headings',
   'hostile',
   'long',
   'many',
   'loading',
   'retrying',
   'empty',
+];
+
+const state = (
+  name: string,
+  options: () => FakeOptions,
+  more: { then?: Event[]; settings?: string } = {},
+): GalleryState => ({
+  name: `window-${name}`,
+  group: 'Window',
+  stage: WindowStage,
+  props: () => ({ options: options(), ...more }),
+});
+
+/** Something that is said to the window itself. */
+const said = (body: EventBody): Event => ({ v: 1, seq: 0, session: '', at: NOW, ...body }) as Event;
+
+/** A log whose model's window nobody tells. */
+const assumed = (name: LogName): FakeOptions => {
+  const log = logs[name]();
+  const { meter } = log.snapshot;
+  const unknown = { ...meter, window: 16_384, compacts_at: 11_500, assumed: true };
+  const events = log.events.map((e) =>
+    e.type === 'meter_changed' ? { ...e, meter: { ...e.meter, ...unknown, used: e.meter.used } } : e,
+  );
+  const asked = { ...log, snapshot: { ...log.snapshot, meter: unknown }, events };
+  return { logs: [asked], sessions: [], answers: themed() };
+};
+
+/** A window that cannot start; with `times` only so often, then it can. */
+const cannot = (code: ErrorCode, message: string, times = Infinity): FakeOptions => {
+  let left = times;
+  const refuse = (): never => {
+    throw new RequestFailed(code, message);
+  };
+  return {
+    logs: [logs.tour()],
+    sessions: [],
+    answers: {
+      'project/get': () => (left > 0 ? ((left -= 1), refuse()) : project),
+      'settings/get': () => (left > 0 ? refuse() : { ...settings, theme: theme() }),
+      ...(times === Infinity ? { 'session/list': refuse, 'session/create': refuse } : {}),
+    },
+  };
+};
+
+const hidden = 'mcp.servers.docs = { command = "node", args = ["tools/\u202egnp.sj", "--all\u200b"] }';
+const proposals = [
+  'allow run: cargo test',
+  'permissions.mode = "accept-edits"',
+  hidden,
+  `hooks.after_edit = ["sh", "-c", "${'prettier --write . && '.repeat(5)}true"]`,
+];
+
+/** 300 characters of path inside a sentence. */
+const longPath = `/home/ada/tidewater/${'src/chart/a-folder-with-a-long-name/'.repeat(7)}.axis.rs.cairn-tmp-4711`;
+const kept: Event = said({
+  type: 'notice',
+  notice: {
+    level: 'warning',
+    code: 'temporary_kept',
+    text: `${longPath} was left by a write that was cut off: the file beside it was changed since. Look at it, then delete it.`,
+  },
+});
+
+/** Two sessions that work beside the one that waits. */
+const working = (): FakeOptions => ({
+  logs: [logs.tour()],
+  sessions: [
+    emptySession('s-csv', 'Port the importer to csv 2', { state: 'running', updated_at: NOW - 60_000 }),
+    emptySession('s-svg', 'Draw the harbour plan as SVG', { state: 'running', updated_at: NOW - 90_000 }),
+  ],
+  answers: themed(),
+});
+const finished = (id: string, title: string): Event =>
+  said({ type: 'session_changed', now: emptySession(id, title, { state: 'done' }) });
+
+const FOLDER = 'There is no folder /home/ada/tidewater. Check the path, or make the folder first.';
+const READ_ONLY =
+  'Could not make /home/ada/.local/share/cairn/sessions.db: permission denied. Check its permissions, or set CAIRN_HOME to a folder that can be written.';
+const FULL =
+  'Could not write /home/ada/.local/share/cairn/sessions.db: no space left on the disk. Free some space, then try again.';
+
+const special: GalleryState[] = [
+  state('unknown-window', () => assumed('finished')),
+  state('unknown-window-empty', () => assumed('empty')),
+  state('unknown-window-waiting', () => assumed('tour')),
+  state('unknown-window-refused', () => {
+    const options = assumed('finished');
+    const refuse = (): never => {
+      throw new RequestFailed(
+        'bad_config',
+        'config.toml is broken at line 14, so nothing can be kept in it. Mend it, then try again.',
+      );
+    };
+    return { ...options, answers: { ...options.answers, 'profile/window': refuse } };
+  }),
+  state('closing', working, { then: [said({ type: 'close_asked', working: 2 })] }),
+  state('closing-idle', working, {
+    then: [
+      said({ type: 'close_asked', working: 2 }),
+      finished('s-csv', 'Port the importer to csv 2'),
+      finished('s-svg', 'Draw the harbour plan as SVG'),
+    ],
+  }),
+  state(
+    'closing-refused',
+    () => ({
+      ...working(),
+      answers: {
+        ...themed(),
+        'window/close': () => {
+          throw new RequestFailed(
+            'storage',
+            'The session could not be stored. Free some space, then try again.',
+          );
+        },
+      },
+    }),
+    { then: [said({ type: 'close_asked', working: 1 })] },
+  ),
+  state('cannot-open-folder', () => cannot('bad_folder', FOLDER)),
+  state('cannot-open-read-only', () => cannot('storage', READ_ONLY)),
+  state('cannot-open-full-disk', () => cannot('disk_full', FULL)),
+  state('cannot-open-twice', () => cannot('bad_folder', FOLDER, 2)),
+  state('proposals', () => ({
+    logs: [logs.finished()],
+    sessions: [],
+    answers: { ...themed(), 'project/get': () => ({ ...project, proposals }) },
+  })),
+  state(
+    'proposals-settings',
+    () => ({
+      logs: [logs.finished()],
+      sessions: [],
+      answers: { ...themed(), 'project/get': () => ({ ...project, proposals }) },
+    }),
+    { settings: 'permissions' },
+  ),
+  state('notice-kept', () => ({ logs: [logs.tour()], sessions: [], answers: themed() }), {
+    then: [kept, kept],
+  }),
+  state('broken-config', () => ({
+    logs: [logs.finished()],
+    sessions: [],
+    answers: {
+      'settings/get': () => ({
+        ...settings,
+        theme: theme(),
+        broken:
+          '/home/ada/.config/cairn/config.toml is broken at line 14, column 9: expected `=` after the key `base_url`\n14 | base_url "http://127.0.0.1:11434/v1"\n   |         ^',
+      }),
+    },
+  })),
 ];
 
 export const windows: GalleryState[] = [
@@ -48,4 +205,5 @@ export const windows: GalleryState[] = [
       },
     }),
   },
+  ...special,
 ];

@@ -188,6 +188,13 @@ export class FakeBackend implements Backend {
       };
       return this.#settings;
     },
+    'profile/window': ({ name, context_window }) => {
+      this.#settings = {
+        ...this.#settings,
+        profiles: this.#settings.profiles.map((p) => (p.name === name ? { ...p, context_window } : p)),
+      };
+      return this.#settings;
+    },
     'key/set': () => this.#settings,
     'key/delete': () => this.#settings,
     'model/test': ({ profile }) => ({
@@ -231,6 +238,7 @@ export class FakeBackend implements Backend {
     }),
     'rule/revoke': () => ({ rules: [] }),
     'link/open': () => ({}),
+    'window/close': () => ({}),
   };
 
   #find(id: string): Session {
@@ -265,7 +273,7 @@ function emptyOf(session: Session): SessionSnapshot {
     plan: [],
     queue: [],
     draft: '',
-    meter: { used: null, window: null, reserve: 0, compacts_at: null, parts: [] },
+    meter: { used: null, window: null, assumed: false, reserve: 0, compacts_at: null, parts: [] },
     activity: { kind: 'idle' },
     held_by: null,
     last_seq: 0,

@@ -22,11 +22,21 @@ export function tauriBackend(): Backend {
   };
   let subscribed: Promise<unknown> | null = null;
 
+  /** Events may follow an answer at once: the channel must stand before the first request. */
+  async function listen(): Promise<void> {
+    const asked = (subscribed ??= invoke('subscribe', { channel }));
+    try {
+      await asked;
+    } catch {
+      // A window that could not start takes no channel. Its requests say why; the next one tries again.
+      if (subscribed === asked) subscribed = null;
+    }
+  }
+
   return {
     async request<M extends Method>(method: M, params: ParamsOf<M>): Promise<ResultOf<M>> {
       try {
-        // Events may follow an answer at once: the channel must stand before the first request.
-        await subscribed;
+        if (handlers.size > 0) await listen();
         const envelope = { client: newClientId(), method, params };
         return await invoke<ResultOf<M>>('request', { envelope });
       } catch (cause) {
@@ -35,7 +45,7 @@ export function tauriBackend(): Backend {
     },
     subscribe(handler): Unsubscribe {
       handlers.add(handler);
-      subscribed ??= invoke('subscribe', { channel });
+      void listen();
       return () => handlers.delete(handler);
     },
     pictureUrl(blob: BlobId): string {

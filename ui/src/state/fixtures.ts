@@ -2,11 +2,13 @@
 import type { Event, ProjectView, Session, SessionSnapshot, SettingsView } from '../bindings';
 import { emptySession, emptySnapshot, NOW, type Script } from './fixtures/script';
 import {
+  askedQuestions,
   everyOutcome,
   everyState,
   hostile,
   loadingModel,
   long,
+  longHeadings,
   many as manyRequests,
   retrying,
   waitingEdit,
@@ -48,6 +50,8 @@ export const logs = {
   outcomes: () => logOf(everyOutcome()),
   edit: () => logOf(waitingEdit()),
   question: () => logOf(waitingQuestion()),
+  asked: () => logOf(askedQuestions()),
+  headings: () => logOf(longHeadings()),
   hostile: () => logOf(hostile()),
   long: () => logOf(long()),
   many: () => many(64),
@@ -99,6 +103,7 @@ export const project: ProjectView = {
     'Draw the module graph as SVG',
   ],
   rules: 2,
+  proposals: [],
 };
 
 export const settings: SettingsView = {

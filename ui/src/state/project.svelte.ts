@@ -1,7 +1,17 @@
 // What a window shows around its sessions: the project, the list, the settings, and which session
 // is open. Knows nothing of components.
 import { type Backend, RequestFailed } from '../backend/backend';
-import type { ApiError, Event, ProjectView, SearchHit, Session, SessionId, SettingsView } from '../bindings';
+import type {
+  ApiError,
+  CloseWork,
+  Event,
+  Notice,
+  ProjectView,
+  SearchHit,
+  Session,
+  SessionId,
+  SettingsView,
+} from '../bindings';
 import { t } from '../text';
 import { now } from './clock.svelte';
 import { SessionState } from './session.svelte';
@@ -12,11 +22,15 @@ const PAGE = 100;
 /** What fills the middle of the window. */
 export type Place = 'session' | 'settings' | 'start';
 
-/** Something that is said at the foot of the window, with at most one thing to do about it. */
+/** How serious something is that is said. */
+export type ToastTone = 'plain' | 'warning' | 'danger';
+
+/** Something that is said over the window, with at most one thing to do about it. */
 export interface ToastView {
   id: number;
   text: string;
-  tone: 'plain' | 'danger';
+  /** What is plain goes by itself; the others stay until they are closed. */
+  tone: ToastTone;
   action?: { label: string; run: () => void };
 }
 
@@ -34,10 +48,25 @@ export class ProjectState {
   current = $state.raw<SessionState | null>(null);
   place = $state<Place>('session');
 
+  /** The person wants to close the window while sessions work: how many then, and how many of them were listed. */
+  closeAsked = $state.raw<{ working: number; listed: number } | null>(null);
+  /** Profiles about whose window the person does not want to be asked while this window lives. */
+  aside = $state.raw<ReadonlySet<string>>(new Set());
+  /** A part of the settings that shall be in sight; another object each time it is asked for. */
+  section = $state.raw<{ name: string } | null>(null);
+  /** When it was last tried in vain to open the project again; none when it was not. */
+  triedAgain = $state<number | null>(null);
+
+  /** Sessions of the list that work. */
+  readonly running = $derived(this.sessions.filter((s) => s.state === 'running').length);
+  /** Sessions that work still since the person wanted to close the window. */
+  readonly working = $derived(
+    this.closeAsked ? Math.max(0, this.closeAsked.working + this.running - this.closeAsked.listed) : 0,
+  );
   /** Sessions in which something waits for the person. */
   readonly waiting = $derived(this.sessions.filter((s) => s.state === 'waiting').length);
 
-  /** Said at the foot of the window until taken away; the newest last. */
+  /** Said over the window until taken away; the newest last. */
   toasts = $state.raw<readonly ToastView[]>([]);
   /** The time when the list was last loaded or moved, for its days. */
   now = $state(now());
@@ -48,6 +77,7 @@ export class ProjectState {
   #toasts = 0;
   #opening: SessionId | null = null;
   #early: Event[] = [];
+  #toldProposals = false;
 
   constructor(backend: Backend) {
     this.backend = backend;
@@ -59,11 +89,13 @@ export class ProjectState {
     await this.load();
   }
 
-  /** Asks for project, settings and list; also used by *Retry*. */
+  /** Asks for project, settings and list; also used by *Try again*. */
   async load(): Promise<void> {
-    this.problem = null;
+    const again = this.problem !== null;
     this.loading = true;
     try {
+      // A window that could not start tries once more when its project is asked for; the rest can only follow.
+      if (again) await this.backend.request('project/get', {});
       const [project, settings, list] = await Promise.all([
         this.backend.request('project/get', {}),
         this.backend.request('settings/get', {}),
@@ -73,19 +105,51 @@ export class ProjectState {
       this.settings = settings;
       this.sessions = list.sessions;
       this.more = list.more;
-      const first = list.sessions[0];
-      if (first && !this.current) await this.open(first.id);
-      // Whoever opens a project wants to type: a session that nobody used is made once and used again.
-      else if (!this.current && project.has_model && !this.archived) await this.create();
-      this.place = !this.current && !project.has_model ? 'start' : 'session';
+      this.problem = null;
+      this.triedAgain = null;
+      await this.#openFirst(project);
+      this.#tellProposals(project.proposals.length);
     } catch (cause) {
       this.problem = RequestFailed.from(cause);
+      if (again) this.triedAgain = now();
     } finally {
       this.loading = false;
     }
   }
 
+  /** A session that cannot be opened is no reason to show nothing of the others. */
+  async #openFirst(project: ProjectView): Promise<void> {
+    const first = this.sessions[0];
+    try {
+      if (first && !this.current) await this.open(first.id);
+      // Whoever opens a project wants to type: a session that nobody used is made once and used again.
+      else if (!this.current && project.has_model && !this.archived) await this.create();
+    } catch (cause) {
+      this.#failed(cause);
+    }
+    this.place = !this.current && !project.has_model ? 'start' : 'session';
+  }
+
+  /** Said once: what a project proposes waits in the settings for as long as it takes. */
+  #tellProposals(n: number): void {
+    if (n === 0 || this.#toldProposals) return;
+    this.#toldProposals = true;
+    this.say(t('shell.proposes', { n }), {
+      label: t('shell.show'),
+      run: () => this.openSettings(null, 'permissions'),
+    });
+  }
+
   apply(event: Event): void {
+    if (event.type === 'close_asked') {
+      this.closeAsked = { working: event.working, listed: this.running };
+      return;
+    }
+    // What is said about no session belongs to the window.
+    if (event.type === 'notice' && event.session === '') {
+      this.#notice(event.notice);
+      return;
+    }
     // An opening session hears what happens between the question and its snapshot.
     if (event.session === this.#opening) this.#early.push(event);
     if (this.current?.id === event.session) this.current.apply(event);
@@ -185,30 +249,57 @@ export class ProjectState {
 
   /** Does what may fail, and says so where it does. */
   attempt(what: () => Promise<unknown>): void {
-    what().catch((cause: unknown) => {
-      const why = RequestFailed.from(cause).message;
-      this.say(t('shell.failed', { why }), undefined, 'danger');
-    });
+    what().catch((cause: unknown) => this.#failed(cause));
   }
 
-  /** Says something at the foot of the window. */
-  say(text: string, action?: ToastView['action'], tone: ToastView['tone'] = 'plain'): void {
+  /** Says something over the window. */
+  say(text: string, action?: ToastView['action'], tone: ToastTone = 'plain'): void {
     const id = ++this.#toasts;
     const run = action && (() => (this.unsay(id), action.run()));
     const toast: ToastView = { id, text, tone, ...(action && run ? { action: { ...action, run } } : {}) };
-    // Three at once are as many as anybody reads.
-    this.toasts = [...this.toasts.slice(-2), toast];
+    // Three at once are as many as anybody reads; a warning waits for its reader.
+    const rest = this.toasts.filter((other) => action || other.text !== text || other.tone !== tone);
+    const passing = rest.filter((other) => other.tone !== 'warning').slice(-2);
+    this.toasts = [...rest.filter((other) => other.tone === 'warning' || passing.includes(other)), toast];
     if (tone === 'plain') setTimeout(() => this.unsay(id), 10_000);
+  }
+
+  #failed(cause: unknown): void {
+    const why = RequestFailed.from(cause).message;
+    this.say(t('shell.failed', { why }), undefined, 'danger');
+  }
+
+  #notice({ level, text }: Notice): void {
+    const tones = { info: 'plain', warning: 'warning', error: 'danger' } as const;
+    this.say(text, undefined, tones[level]);
   }
 
   unsay(id: number): void {
     this.toasts = this.toasts.filter((toast) => toast.id !== id);
   }
 
-  /** Shows the settings, with the form of one profile open where it is named. */
-  openSettings(profile: string | null = null): void {
+  /** Shows the settings: with the form of one profile open, or with one part in sight, where it is named. */
+  openSettings(profile: string | null = null, section: string | null = null): void {
     this.editing = profile;
+    this.section = section === null ? null : { name: section };
     this.place = 'settings';
+  }
+
+  /** Answers what becomes of running work when the window closes. */
+  async answerClose(work: CloseWork): Promise<void> {
+    await this.backend.request('window/close', { work });
+    this.closeAsked = null;
+  }
+
+  /** Tells how many tokens the model of a profile can hold; it is not asked about again. */
+  async setWindow(profile: string, tokens: number): Promise<void> {
+    this.took(await this.backend.request('profile/window', { name: profile, context_window: tokens }));
+    this.putAside(profile);
+  }
+
+  /** Does not ask about the window of that profile again while this window lives. */
+  putAside(profile: string): void {
+    this.aside = new Set([...this.aside, profile]);
   }
 
   async undelete(id: SessionId): Promise<void> {

@@ -116,6 +116,7 @@ test('what keeps the window from opening is shown, and Retry tries again', async
         empty: false,
         prompts: [],
         rules: 0,
+        proposals: [],
       };
     },
   };
@@ -144,4 +145,66 @@ test('a draft is kept after a pause, and at once when the session is left', asyn
   } finally {
     vi.useRealTimers();
   }
+});
+
+const toWindow = (body: object): Event => ({ v: 1, seq: 0, session: '', at: 0, ...body }) as Event;
+const warning = (text: string): Event =>
+  toWindow({ type: 'notice', notice: { level: 'warning', code: 'temporary_kept', text } });
+
+describe('what is said to the window', () => {
+  test('a warning stays until it is closed, once, however much is said after it', async () => {
+    const project = await started(new FakeBackend());
+    vi.useFakeTimers();
+    try {
+      for (const text of ['a', 'b', 'c', 'd', 'a']) project.apply(warning(text));
+      for (let n = 0; n < 9; n += 1) project.say(`passing ${n}`);
+      vi.advanceTimersByTime(60_000);
+      expect(project.toasts.map((toast) => toast.text).sort()).toEqual(['a', 'b', 'c', 'd']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('is not taken for something of the open session', async () => {
+    const project = await started(new FakeBackend());
+    project.apply(warning('a'));
+    expect(project.current?.notices).toEqual([]);
+  });
+
+  test('a wish to close counts down as sessions end', async () => {
+    const busy = (id: string) => emptySession(id, id, { state: 'running' });
+    const project = await started(new FakeBackend({ sessions: [busy('a'), busy('b')] }));
+    // One more works than is listed.
+    project.apply(toWindow({ type: 'close_asked', working: 3 }));
+    expect(project.working).toBe(3);
+    for (const [id, left] of [
+      ['a', 2],
+      ['b', 1],
+    ] as const) {
+      project.apply(toWindow({ type: 'session_changed', now: { ...busy(id), state: 'done' } }));
+      expect(project.working).toBe(left);
+    }
+    await project.answerClose('keep');
+    expect(project.closeAsked).toBeNull();
+  });
+});
+
+test('a session that cannot be opened leaves the others in sight', async () => {
+  const refuse = (): never => {
+    throw new RequestFailed('storage', 'Its events are damaged.');
+  };
+  const project = await started(new FakeBackend({ answers: { 'session/open': refuse } }));
+  expect(project.problem).toBeNull();
+  expect(project.sessions.length).toBeGreaterThan(1);
+  expect(project.toasts.map((toast) => toast.text)).toEqual(['That did not work: Its events are damaged.']);
+});
+
+test('a profile is asked about its window once', async () => {
+  const backend = new FakeBackend();
+  const project = await started(backend);
+  await project.setWindow('local', 65_536);
+  expect(project.aside.has('local')).toBe(true);
+  expect(project.settings?.profiles.find((p) => p.name === 'local')?.context_window).toBe(65_536);
+  project.putAside('work');
+  expect([...project.aside]).toEqual(['local', 'work']);
 });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 import type { Event } from '../bindings';
 import { emptySession, emptySnapshot, type Log, logs, Script, viewOf } from './fixtures';
@@ -179,28 +179,160 @@ describe('order', () => {
   });
 });
 
-test('live output stays bounded whatever is printed', () => {
-  const log = logs.states();
-  let view = viewOf(log);
-  const item = view.items.at(-1);
-  const terminal = () => {
+describe('live output', () => {
+  const start = viewOf(logs.states());
+  const item = start.items.at(-1)?.id ?? '';
+  const printed = (view: SessionView) => {
     const body = view.items.at(-1)?.body;
     const block = body?.kind === 'tool' ? body.blocks.at(-1) : undefined;
-    return block?.block === 'terminal' ? block : undefined;
+    if (block?.block !== 'terminal') throw new Error('The log ends with no running command.');
+    return block;
   };
-  const piece = 'y'.repeat(65_536);
-  for (let n = 0; n < 40; n += 1) {
-    view = reduce(view, {
-      v: 1,
-      seq: view.lastSeq,
-      session: view.session.id,
-      at: 0,
-      type: 'item_delta',
-      item: item?.id ?? '',
-      delta: { kind: 'output', offset: terminal()?.total_bytes ?? 0, text: piece },
-    });
+  const piece = (offset: number, text: string): Event => ({
+    v: 1,
+    seq: start.lastSeq,
+    session: start.session.id,
+    at: 0,
+    type: 'item_delta',
+    item,
+    delta: { kind: 'output', offset, text },
+  });
+  const bytes = (text: string): number => new TextEncoder().encode(text).length;
+
+  test.each<[string, [number, string][], string]>([
+    [
+      'grows at its end',
+      [
+        [0, 'a\n'],
+        [2, 'b'],
+      ],
+      'a\nb',
+    ],
+    [
+      'is cut where a line is drawn again',
+      [
+        [0, 'a\n10 %'],
+        [2, '20 %'],
+        [2, '100 %\n'],
+      ],
+      'a\n100 %\n',
+    ],
+    [
+      'is cut to nothing',
+      [
+        [0, 'abc'],
+        [0, 'x'],
+      ],
+      'x',
+    ],
+    [
+      'is cut without a piece to follow',
+      [
+        [0, 'abc'],
+        [1, ''],
+      ],
+      'a',
+    ],
+    [
+      'is cut by bytes where characters have two',
+      [
+        [0, 'höhe äö'],
+        [6, 'ü'],
+      ],
+      'höhe ü',
+    ],
+    [
+      'is cut by bytes where characters have three',
+      [
+        [0, '潮汐图表'],
+        [6, '站'],
+      ],
+      '潮汐站',
+    ],
+    [
+      'is cut by bytes where characters have four',
+      [
+        [0, '🌊🌊🌊'],
+        [4, '|'],
+      ],
+      '🌊|',
+    ],
+    [
+      'drops a piece that begins inside a character',
+      [
+        [0, 'a🌊'],
+        [3, 'x'],
+        [2, 'y'],
+      ],
+      'a🌊',
+    ],
+    [
+      'drops a piece beyond its end',
+      [
+        [0, 'abc'],
+        [9, 'lost'],
+        [3, 'd'],
+      ],
+      'abcd',
+    ],
+    [
+      'is the same when a piece comes twice',
+      [
+        [0, 'abc'],
+        [3, 'd'],
+        [3, 'd'],
+        [0, 'abc'],
+        [3, 'd'],
+      ],
+      'abcd',
+    ],
+  ])('%s', (_, pieces, output) => {
+    const view = pieces.map(([offset, text]) => piece(offset, text)).reduce(reduce, start);
+    expect(printed(view)).toMatchObject({ output, total_bytes: bytes(output), omitted_bytes: 0 });
+  });
+
+  /** A front of which part is omitted: characters of one to four bytes, so that the cut meets each of them. */
+  function omitted(unit: string): SessionView {
+    let view = reduce(start, piece(0, ''));
+    const text = unit.repeat(Math.ceil(60_000 / unit.length));
+    for (let n = 0; n < 6; n += 1) view = reduce(view, piece(printed(view).total_bytes, text));
+    expect(printed(view).omitted_bytes).toBeGreaterThan(0);
+    return view;
   }
-  expect(terminal()?.output.length).toBeLessThanOrEqual(LIVE_OUTPUT_LIMIT + piece.length);
-  const { total_bytes = 0, omitted_bytes = 0, output = '' } = terminal() ?? {};
-  expect(total_bytes).toBe(omitted_bytes + output.length);
+
+  test.each(['y', 'é', '潮', 'x🌊', '🌊'])('of %s keeps its counts and stays bounded', (unit) => {
+    const { output, total_bytes, omitted_bytes } = printed(omitted(unit));
+    expect(output.length).toBeLessThanOrEqual(LIVE_OUTPUT_LIMIT);
+    expect(omitted_bytes + bytes(output)).toBe(total_bytes);
+    // No half of a pair at the front.
+    expect(output.charCodeAt(0) & 0xfc00).not.toBe(0xdc00);
+  });
+
+  test('with an omitted front is cut inside the kept part', () => {
+    const long = omitted('潮');
+    const { output, total_bytes, omitted_bytes } = printed(long);
+    const cut = printed(reduce(long, piece(total_bytes - 30, 'end')));
+    expect(cut.output).toBe(`${output.slice(0, -10)}end`);
+    expect(cut).toMatchObject({ total_bytes: total_bytes - 27, omitted_bytes });
+  });
+
+  test.each([0, 5, -1])('with an omitted front is cut before its kept part (%i)', (back) => {
+    const long = omitted('潮');
+    const { omitted_bytes } = printed(long);
+    const offset = back < 0 ? omitted_bytes : back;
+    const cut = printed(reduce(long, piece(offset, 'anew')));
+    expect(cut).toMatchObject({ output: 'anew', total_bytes: offset + 4, omitted_bytes: offset });
+  });
+
+  test('costs the same at any length where a line is drawn again and again', () => {
+    let view = omitted('progress\n');
+    const { total_bytes } = printed(view);
+    const encode = vi.spyOn(TextEncoder.prototype, 'encode');
+    for (let n = 0; n < 200; n += 1) view = reduce(view, piece(total_bytes, `${n % 100} %`));
+    const encoded = encode.mock.calls.reduce((sum, [text = '']) => sum + text.length, 0);
+    encode.mockRestore();
+    expect(printed(view).output.endsWith('99 %')).toBe(true);
+    // Only the pieces themselves, never what was printed before.
+    expect(encoded).toBeLessThan(200 * 10);
+  });
 });

@@ -15,6 +15,7 @@ import type {
   RichBlock,
   Session,
   SessionSnapshot,
+  Terminal,
   TodoItem,
   Turn,
 } from '../bindings';
@@ -78,6 +79,8 @@ export function isStored(event: Event): boolean {
     case 'meter_changed':
     case 'activity_changed':
     case 'notice':
+    case 'close_asked':
+    case 'process_changed':
       return false;
     default:
       return true;
@@ -190,19 +193,49 @@ function growOutput(view: SessionView, at: number, item: Item, offset: number, t
   if (item.body.kind !== 'tool') return view;
   const index = item.body.blocks.findLastIndex((block) => block.block === 'terminal');
   const terminal = item.body.blocks[index];
-  if (terminal?.block !== 'terminal' || offset !== terminal.total_bytes) return view;
-  const all = terminal.output + text;
-  const cut = Math.max(0, all.length - LIVE_OUTPUT_LIMIT);
-  // Cut in larger steps than it grows, so that the text is not copied at every piece.
-  const from = cut > 0 ? cut + LIVE_OUTPUT_LIMIT / 4 : 0;
+  if (terminal?.block !== 'terminal') return view;
+  const kept = cutOutput(terminal, offset);
+  if (kept === null) return view;
+  const all = kept + text;
+  const from = frontOf(all);
   const grown = {
     ...terminal,
     output: all.slice(from),
     total_bytes: offset + encoder.encode(text).length,
-    omitted_bytes: terminal.omitted_bytes + encoder.encode(all.slice(0, from)).length,
+    // A cut before the kept part leaves nothing of it: all that is left was omitted.
+    omitted_bytes: Math.min(terminal.omitted_bytes, offset) + encoder.encode(all.slice(0, from)).length,
   };
   const blocks = replaced(item.body.blocks, index, grown);
   return { ...view, items: replaced(view.items, at, { ...item, body: { ...item.body, blocks } }) };
+}
+
+/**
+ * The kept output up to `offset`, in bytes of all that was printed; none where it does not fit. A line that is
+ * drawn again begins before the end, so only what goes is counted: the same at any length.
+ */
+function cutOutput({ output, total_bytes, omitted_bytes }: Terminal, offset: number): string | null {
+  if (offset > total_bytes) return null;
+  if (offset <= omitted_bytes) return '';
+  let over = total_bytes - offset;
+  let end = output.length;
+  while (over > 0 && end > 0) {
+    const unit = output.charCodeAt(end - 1);
+    // The second half of a pair: four bytes with the first.
+    const pair = unit >= 0xdc00 && unit <= 0xdfff && end > 1;
+    over -= pair ? 4 : unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
+    end -= pair ? 2 : 1;
+  }
+  return over === 0 ? output.slice(0, end) : null;
+}
+
+/** Where what is kept of a long output begins: never inside a character. */
+function frontOf(output: string): number {
+  const over = output.length - LIVE_OUTPUT_LIMIT;
+  if (over <= 0) return 0;
+  // Cut in larger steps than it grows, so that the text is not copied at every piece.
+  const from = over + LIVE_OUTPUT_LIMIT / 4;
+  const unit = output.charCodeAt(from);
+  return unit >= 0xdc00 && unit <= 0xdfff ? from + 1 : from;
 }
 
 /** `list` with `entry` in place of the one with its id, or at the end. */

@@ -30,14 +30,23 @@ export class Row {
   /** The request it belongs to; fixed, so that reading it never makes anything depend on the item. */
   readonly turn: string;
   readonly kind: Item['body']['kind'];
+  /** The call by which the model asks the person, of its card as of its question; empty for all else. */
+  readonly asks: string;
   item = $state.raw() as Item;
 
   constructor(item: Item) {
     this.id = item.id;
     this.turn = item.turn;
     this.kind = item.body.kind;
+    this.asks = askingCall(item);
     this.item = item;
   }
+}
+
+/** Ids of calls are the model's own: only within a request they are told apart for sure. */
+function askingCall({ body, turn }: Item): string {
+  const asks = body.kind === 'question' || (body.kind === 'tool' && body.name === 'ask_user');
+  return asks ? `${turn} ${body.call}` : '';
 }
 
 export class SessionState {

@@ -6,15 +6,20 @@ import { shortCount, t } from '../text';
 export type Entry =
   { kind: 'item'; key: string; row: Row; turn: string } | { kind: 'end'; key: string; turn: string };
 
-/** Items in order, each ended request closed by its end. */
+/**
+ * Items in order, each ended request closed by its end. A call that asks the person is shown by its question;
+ * its card only where it never came to ask.
+ */
 export function entriesOf(rows: readonly Row[], turns: readonly Turn[]): Entry[] {
   const ended = new Set(turns.filter((turn) => turn.outcome !== null).map((turn) => turn.id));
+  const asked = new Set(rows.filter((row) => row.kind === 'question').map((row) => row.asks));
   const entries: Entry[] = [];
   let current = '';
   const close = (): void => {
     if (ended.has(current)) entries.push({ kind: 'end', key: `end ${current}`, turn: current });
   };
   for (const row of rows) {
+    if (row.kind === 'tool' && row.asks !== '' && asked.has(row.asks)) continue;
     const turn = row.turn;
     if (turn !== current) {
       if (current !== '') close();
@@ -36,6 +41,8 @@ export function guessOf(entry: Entry | undefined): number {
       return 110;
     case 'tool':
       return 44;
+    case 'question':
+      return 84;
     default:
       return 40;
   }

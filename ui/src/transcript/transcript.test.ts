@@ -96,6 +96,27 @@ describe('cards', () => {
   });
 });
 
+describe('a call that asks the person', () => {
+  test('is its question, and a card only where it never came to ask', () => {
+    draw(logs.asked());
+    expect(screen.getAllByRole('group', { name: 'Question' })).toHaveLength(1);
+    expect(screen.getAllByRole('group', { name: /^Ask/ })).toHaveLength(1);
+    expect(screen.getByText('As many as fit')).toBeInTheDocument();
+    expect(screen.getByText(/Ask with fewer/)).toBeInTheDocument();
+  });
+
+  test('takes its card away when the question appears', () => {
+    const log = logs.question();
+    const at = log.events.findIndex((e) => e.type === 'item_started' && e.item.body.kind === 'question');
+    const { session } = draw(log, at);
+    expect(screen.getByRole('group', { name: /^Ask/ })).toBeInTheDocument();
+    for (const event of log.events.slice(at)) session.apply(event);
+    flushSync();
+    expect(screen.queryByRole('group', { name: /^Ask/ })).toBeNull();
+    expect(screen.getByRole('group', { name: 'Question' })).toBeInTheDocument();
+  });
+});
+
 describe('the end of a request', () => {
   test('says what was done, counted from the log', () => {
     draw(logs.finished());

@@ -69,7 +69,10 @@ pub trait EventSink: Send + Sync {
 
 /// What a handle asks of the driver.
 enum Command {
-    Step(Input),
+    Step {
+        input: Box<Input>,
+        done: oneshot::Sender<Result<(), ApiError>>,
+    },
     Approve {
         approval: ApprovalId,
         digest: String,
@@ -238,9 +241,10 @@ impl Driver {
 
     async fn obey(&mut self, command: Command) {
         match command {
-            Command::Step(input) => {
+            Command::Step { input, done } => {
                 self.release_text().await;
-                self.feed(input).await;
+                self.feed(*input).await;
+                done.send(self.stored()).unwrap_or_default();
             }
             Command::Approve {
                 approval,
@@ -248,24 +252,24 @@ impl Driver {
                 answer,
                 done,
             } => {
-                let checked = self.machine.check_answer(&approval, &digest, &answer);
-                let fine = checked.is_ok();
-                done.send(checked).unwrap_or_default();
-                if fine {
+                let mut taken = self.machine.check_answer(&approval, &digest, &answer);
+                if taken.is_ok() {
                     self.feed(Input::AnswerApproval { approval, answer }).await;
+                    taken = self.stored();
                 }
+                done.send(taken).unwrap_or_default();
             }
             Command::Answer {
                 question,
                 answers,
                 done,
             } => {
-                let checked = self.machine.check_answers(&question, &answers);
-                let fine = checked.is_ok();
-                done.send(checked).unwrap_or_default();
-                if fine {
+                let mut taken = self.machine.check_answers(&question, &answers);
+                if taken.is_ok() {
                     self.feed(Input::AnswerQuestion { question, answers }).await;
+                    taken = self.stored();
                 }
+                done.send(taken).unwrap_or_default();
             }
             Command::UseModel { profile, model } => {
                 let info = model.info().clone();
@@ -293,6 +297,14 @@ impl Driver {
                     }
                 }
             }
+        }
+    }
+
+    /// Whether all that happened so far is stored.
+    fn stored(&self) -> Result<(), ApiError> {
+        match &self.broken {
+            Some(error) => Err(storage_error(error)),
+            None => Ok(()),
         }
     }
 

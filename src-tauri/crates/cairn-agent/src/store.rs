@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 pub enum StoreError {
     /// No space left; the person must make room.
     #[error(
-        "the disk with Cairn's data is full: {0}. Make room, then try again; nothing already stored is lost"
+        "The disk with Cairn's data is full: {0}. Make room, then try again; nothing already stored is lost."
     )]
     Full(String),
     /// The data folder is read-only or not ours.

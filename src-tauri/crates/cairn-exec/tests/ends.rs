@@ -152,9 +152,10 @@ async fn s3_a_child_that_keeps_the_pipe_does_not_hold_the_call() {
         let named: Vec<_> = finished
             .survivors
             .iter()
-            .filter(|one| one.command == "sleep 300")
+            // On a busy machine the shell's child has not become `sleep` yet.
+            .filter(|one| one.command.contains("sleep 300"))
             .collect();
-        assert_eq!(named.len(), 1, "{text}: {:?}", finished.survivors);
+        assert!(!named.is_empty(), "{text}: {:?}", finished.survivors);
         assert!(alive(&mark).contains(&named[0].pid), "{text}: it was ended");
         // It does not keep the next command from running, and it ends with the app.
         assert_eq!(run(&processes, "echo next").await.output.text(), "next\n");

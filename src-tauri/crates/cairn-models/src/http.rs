@@ -207,13 +207,13 @@ impl Connection {
         let reason = words::reason(error);
         if error.is_builder() || error.is_request() && !error.is_connect() && words::is_broken(error) {
             let text =
-                format!("{server} closed the connection before it answered: {reason}. *Retry* may work.");
+                format!("{server} closed the connection before it answered: {reason}. Retrying may work.");
             return ModelError::passing(ErrorCode::ModelServer, text);
         }
         let advice = match (self.address.place(), self.address.known_name()) {
-            (Place::Hosted, _) => "Check the connection and the address, then *Retry*.",
-            (_, Some(_)) => "Start it, then *Retry*.",
-            (_, None) => "Start it or mend its address, then *Retry*.",
+            (Place::Hosted, _) => "Check the connection and the address, then retry.",
+            (_, Some(_)) => "Start it, then retry.",
+            (_, None) => "Start it or mend its address, then retry.",
         };
         let reason = if error.is_timeout() {
             format!("no connection within {} seconds", self.limits.connect.as_secs())
@@ -228,7 +228,7 @@ impl Connection {
 
     fn no_answer(&self, limit: Duration) -> ModelError {
         let text = format!(
-            "{} did not begin to answer within {}. *Retry* may work.",
+            "{} did not begin to answer within {}. Retrying may work.",
             self.address.described(),
             words::span(limit)
         );
@@ -237,7 +237,7 @@ impl Connection {
 
     fn fell_silent(&self, limit: Duration) -> ModelError {
         let text = format!(
-            "{} fell silent for {} in the middle of its answer. What came before is kept; *Retry* asks again.",
+            "{} fell silent for {} in the middle of its answer. What came before is kept; Retry asks again.",
             self.address.described(),
             words::span(limit)
         );
@@ -246,7 +246,7 @@ impl Connection {
 
     fn broke_off(&self, error: &reqwest::Error) -> ModelError {
         let text = format!(
-            "The connection to {} broke off: {}. What came before is kept; *Retry* asks again.",
+            "The connection to {} broke off: {}. What came before is kept; Retry asks again.",
             self.address.described(),
             words::reason(error)
         );

@@ -154,7 +154,7 @@ async fn say_something(config: &ModelConfig) -> Result<(), ModelError> {
         Err(_) => Err(ModelError::passing(
             cairn_protocol::ErrorCode::ModelServer,
             format!(
-                "There was no answer within {} seconds. *Retry* may work.",
+                "There was no answer within {} seconds. Retrying may work.",
                 TRIAL_LIMIT.as_secs()
             ),
         )),

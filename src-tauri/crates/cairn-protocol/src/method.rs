@@ -8,10 +8,14 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    Api, ApprovalAnswer, ApprovalId, Attachment, ClientId, FoundModel, FoundServer, Mode, Picture, Prices,
-    QuestionAnswer, QuestionId, QueueId, RuleScope, SavedRule, Session, SessionId, SessionSnapshot,
-    SettingsView, Theme, TodoItem, UnixMillis,
+    ApprovalAnswer, ApprovalId, Attachment, ClientId, LeftoverParams, LeftoversResult, Mode, Picture,
+    Process, ProcessListResult, ProcessOutput, ProcessOutputParams, ProcessParams, QuestionAnswer,
+    QuestionId, QueueId, Session, SessionId, SessionSnapshot, SettingsView, TodoItem, UnixMillis,
 };
+
+mod settings;
+
+pub use settings::*;
 
 /// No parameters, or no result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -208,195 +212,6 @@ pub struct PictureParams {
     pub name: String,
 }
 
-/// What a window shows around its sessions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
-pub struct ProjectView {
-    /// Name of the folder.
-    pub name: String,
-    /// Its real path.
-    pub path: String,
-    /// Branch or short commit, where there is git.
-    pub branch: Option<String>,
-    /// Whether this is the sample project with the demo model.
-    pub demo: bool,
-    /// Whether a model was ever chosen.
-    pub has_model: bool,
-    /// Whether the folder is empty.
-    pub empty: bool,
-    /// Four first prompts made from what the folder holds.
-    pub prompts: Vec<String>,
-    /// Rules that hold for the project.
-    pub rules: u32,
-    /// What the project's own files would set and what therefore waits for trust, a few words each. SPEC A6.
-    pub proposals: Vec<String>,
-}
-
-/// A profile to save.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
-pub struct ProfileParams {
-    /// Its name: letters, digits, `-` and `_`.
-    pub name: String,
-    /// Wire protocol.
-    pub api: Api,
-    /// Address.
-    pub base_url: String,
-    /// Name of the model.
-    pub model: String,
-    /// Tokens the model can hold; asked from the server when none.
-    pub context_window: Option<u64>,
-    /// Tokens a reply may have.
-    pub max_output_tokens: Option<u64>,
-    /// Sampling temperature.
-    pub temperature: Option<f64>,
-    /// Prices.
-    pub prices: Option<Prices>,
-    /// Use it for new sessions.
-    #[serde(default)]
-    pub make_default: bool,
-}
-
-/// A profile by name.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
-pub struct ProfileNameParams {
-    /// Its name.
-    pub name: String,
-}
-
-/// Where a key shall be kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-#[ts(export)]
-pub enum KeepKey {
-    /// In the system's keychain.
-    Keychain,
-    /// In memory until the program ends.
-    Session,
-    /// In a file that only the user can read.
-    File,
-}
-
-/// A key to keep. It goes one way: no method ever returns a key.
-#[derive(Clone, Serialize, Deserialize, TS)]
-#[ts(export)]
-pub struct KeySetParams {
-    /// The profile it belongs to.
-    pub profile: String,
-    /// The key.
-    pub key: String,
-    /// Where.
-    pub keep: KeepKey,
-}
-
-impl std::fmt::Debug for KeySetParams {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("KeySetParams")
-            .field("profile", &self.profile)
-            .field("keep", &self.keep)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A server to try.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
-pub struct ModelTestParams {
-    /// The profile to try, saved or not.
-    pub profile: ProfileParams,
-}
-
-/// What the trial found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
-pub struct ModelTestResult {
-    /// Milliseconds to the first answer.
-    pub ms: u64,
-    /// The model's abilities as far as the server tells.
-    pub found: FoundModel,
-    /// All models the server offers.
-    pub models: Vec<FoundModel>,
-    /// Things to know, like `Ollama gives it only 4,096 tokens`.
-    pub warnings: Vec<String>,
-}
-
-/// What was found on this machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
-pub struct DiscoverResult {
-    /// One entry per usual port, in a fixed order.
-    pub servers: Vec<FoundServer>,
-}
-
-/// Appearance and defaults; only what is given changes.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
-#[serde(default)]
-#[ts(export)]
-pub struct SettingsSetParams {
-    /// Light or dark.
-    pub theme: Option<Theme>,
-    /// Profile for new sessions.
-    pub default_profile: Option<String>,
-    /// Mode for new sessions: manual or accept-edits.
-    pub default_mode: Option<Mode>,
-}
-
-/// Rules that hold for the project.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
-pub struct RuleListResult {
-    /// The rules.
-    pub rules: Vec<SavedRule>,
-}
-
-/// A rule by its text.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
-pub struct RuleParams {
-    /// Its text.
-    pub rule: String,
-    /// Its scope.
-    pub scope: RuleScope,
-}
-
-/// A link that was clicked.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
-pub struct LinkParams {
-    /// Its target: http, https or mailto, at most 2,048 characters.
-    pub href: String,
-}
-
-/// The person's answer to the one question about a model whose window nobody tells. SPEC M5.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
-pub struct ProfileWindowParams {
-    /// The profile.
-    pub name: String,
-    /// Tokens its model can hold, 1,024 to 100,000,000.
-    pub context_window: u64,
-}
-
-/// What becomes of running work when its window is closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-#[ts(export)]
-pub enum CloseWork {
-    /// It is stopped; the window closes.
-    Stop,
-    /// It goes on out of sight. The window comes back when the person is asked, and is gone when the work is done.
-    Keep,
-}
-
-/// The person's answer to the question that closing a working window asks.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[ts(export)]
-pub struct WindowCloseParams {
-    /// What becomes of the work.
-    pub work: CloseWork,
-}
-
 /// What a front end sends: the request, and an id by which a repeat is recognised.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[ts(export)]
@@ -480,6 +295,20 @@ methods! {
     PlanSet plan_set "plan/set" PlanParams => Nothing;
     /// Keeps a pasted picture.
     PictureAdd picture_add "picture/add" PictureParams => Picture;
+    /// Lists the commands of a session, with their ports.
+    ProcessList process_list "process/list" SessionParams => ProcessListResult;
+    /// What a command printed, from an offset on.
+    ProcessOutput process_output "process/output" ProcessOutputParams => ProcessOutput;
+    /// Ends a command and all that it started; answers once it is dead.
+    ProcessStop process_stop "process/stop" ProcessParams => Process;
+    /// Gives a command that a call waits for five minutes more.
+    ProcessMoreTime process_more_time "process/more_time" ProcessParams => Process;
+    /// Lets a command that a call waits for go on in the background; the call ends.
+    ProcessToBackground process_to_background "process/to_background" ProcessParams => Process;
+    /// Lists what earlier runs left behind, because their helper was killed.
+    ProcessLeftovers process_leftovers "process/leftovers" Nothing => LeftoversResult;
+    /// Ends a process that was left behind, with what it started; answers what is left then.
+    ProcessEndLeftover process_end_leftover "process/end_leftover" LeftoverParams => LeftoversResult;
     /// Settings as they hold.
     SettingsGet settings_get "settings/get" Nothing => SettingsView;
     /// Changes appearance and defaults.

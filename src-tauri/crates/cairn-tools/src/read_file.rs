@@ -27,6 +27,7 @@ use crate::picture::{self, Sniffed};
 use crate::place::Workspace;
 use crate::prepared::digest;
 pub(crate) use names::explain_missing;
+pub(crate) use shown::picture as shown_picture;
 
 const NAME: &str = "read_file";
 const TITLE: &str = "Read";

@@ -17,6 +17,26 @@ export const shell = {
   'shell.details': 'Details',
   'shell.conversation': 'Conversation',
   'shell.failed': 'That did not work: {why}',
+  'shell.said': 'Messages',
+  'shell.proposes': {
+    one: 'This project proposes {n} setting. It is not in force: it waits for your trust.',
+    other: 'This project proposes {n} settings. They are not in force: they wait for your trust.',
+  },
+  'shell.show': 'Show',
+  'shell.close_title': 'Work is running',
+  'shell.close_working': {
+    one: '{n} session is at work in this window.',
+    other: '{n} sessions are at work in this window.',
+  },
+  'shell.close_keep': 'Keep working',
+  'shell.close_keep_means': 'It goes on out of sight; the window comes back when you are asked something.',
+  'shell.close_stop': 'Stop and close',
+  'shell.close_stop_means':
+    'Running requests and their commands end. All that was shown stays in the history.',
+  'shell.close_stopping': 'Stopping…',
+  'shell.close_idle_title': 'Nothing is running any more',
+  'shell.close_idle': 'The work has ended meanwhile. The window can be closed.',
+  'shell.close_now': 'Close the window',
 } as const;
 
 export const sidebar = {

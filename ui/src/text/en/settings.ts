@@ -101,6 +101,9 @@ export const settings = {
   'settings.rule_origin.card': 'on a card',
   'settings.rule_origin.command line': 'on the command line',
   'settings.rule_origin.config.toml': 'in config.toml',
+  'settings.proposes': 'This project proposes',
+  'settings.proposes_means':
+    'Its own .cairn/config.toml would set this. It is not in force: it waits for trust.',
   'settings.revoke': 'Revoke',
   'settings.revoke_rule': 'Revoke {rule}',
   'settings.in_config': 'change it in the file',

@@ -43,6 +43,25 @@ export const start = {
   'start.no_sessions_means':
     'It reads freely inside this folder and asks before it changes or runs anything.',
   'start.prompts': 'Ideas to begin with',
+  'start.cannot': 'Cairn could not start here',
+  'start.cannot.bad_folder': 'This folder cannot be opened',
+  'start.cannot.storage': 'Cairn cannot use its data folder',
+  'start.cannot.disk_full': 'The disk is full',
+  'start.cannot.bad_config': 'Cairn cannot start with these settings',
+  'start.cannot_safe': 'Nothing was changed, neither in the project nor in what Cairn keeps.',
+  'start.cannot_do': 'What you can do',
+  'start.cannot.bring_folder': 'Bring the folder back, or let your account read it. Then try again.',
+  'start.cannot.other_folder': 'To work somewhere else, start Cairn with that folder: cairn FOLDER',
+  'start.cannot.write_rights': 'Let your account write to the folder named above. Then try again.',
+  'start.cannot.other_home':
+    'Or keep Cairn’s data elsewhere: set CAIRN_HOME to a folder that can be written, and start Cairn again.',
+  'start.cannot.damaged': 'A damaged database is left as it is: put a backup of it back in its place.',
+  'start.cannot.free_space': 'Free some space on the disk that holds the folder named above. Then try again.',
+  'start.cannot.mend_settings': 'Mend what is named above, then start Cairn again.',
+  'start.cannot.terminal': 'If it stays so, start Cairn in a terminal: what it says there tells more.',
+  'start.try_again': 'Try again',
+  'start.trying': 'Trying…',
+  'start.tried_again': 'Tried again at {time}: it is still so.',
 } as const;
 
 export const banner = {
@@ -89,6 +108,16 @@ export const banner = {
     one: '{n} card waits again and needs a new click.',
     other: '{n} cards wait again and need new clicks.',
   },
+  'banner.window_title': 'How many tokens can {model} hold?',
+  'banner.window_means':
+    'Nobody tells: neither its server nor the list of known models. {n} are assumed until you say.',
+  'banner.window_label': 'Tokens it can hold',
+  'banner.window_own': 'Another number',
+  'banner.window_number': 'Tokens',
+  'banner.window_bad': 'Type a whole number from {least} to {most}.',
+  'banner.window_use': 'Use this',
+  'banner.window_later': 'Not now',
+  'banner.window_failed': 'It could not be kept: {why}',
   'banner.paused_title': { one: 'Paused after {n} step', other: 'Paused after {n} steps' },
   'banner.paused_means':
     'A request may take that many steps before it asks. Look at what was done, then go on.',

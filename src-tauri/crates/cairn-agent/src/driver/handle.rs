@@ -28,9 +28,13 @@ impl SessionHandle {
         !self.sender.is_closed()
     }
 
-    /// Tells the machine something; returns once the driver has taken it.
+    /// Tells the machine something; returns once what follows at once is stored. Fails when it could not be: then it
+    /// did not happen, and whoever said it still has it.
     pub async fn step(&self, input: Input) -> Result<(), ApiError> {
-        self.send(Command::Step(input)).await
+        let (done, taken) = oneshot::channel();
+        let input = Box::new(input);
+        self.send(Command::Step { input, done }).await?;
+        taken.await.unwrap_or_else(|_| Err(gone()))
     }
 
     /// Answers a card. The answer holds only for the very card with that digest.

@@ -40,7 +40,11 @@ impl TurnMachine {
         let has_hidden = match &subject {
             ApprovalSubject::Command { shown, .. }
             | ApprovalSubject::Other { shown }
-            | ApprovalSubject::Read { path: shown } => shown.iter().any(|span| span.kind == ShownKind::Chip),
+            | ApprovalSubject::Read { path: shown }
+            | ApprovalSubject::Connect { address: shown, .. }
+            | ApprovalSubject::Search { query: shown, .. } => {
+                shown.iter().any(|span| span.kind == ShownKind::Chip)
+            }
             ApprovalSubject::Edit { diffs } => diffs
                 .iter()
                 .flat_map(|diff| &diff.hunks)
@@ -80,9 +84,11 @@ impl TurnMachine {
                     row(RowLabel::Writes, "anything you can: not sandboxed"),
                 ];
                 rows.push(row(RowLabel::Network, "not restricted"));
-                if let Some(limit) = facts.limit {
-                    rows.push(row(RowLabel::TimeLimit, &format!("{} s", limit.as_secs())));
-                }
+                let limit = facts.limit.map_or_else(
+                    || "none: it runs in the background until it or the session ends".to_owned(),
+                    |limit| format!("{} s", limit.as_secs()),
+                );
+                rows.push(row(RowLabel::TimeLimit, &limit));
                 rows
             }
             ApprovalSubject::Edit { diffs } => {
@@ -93,6 +99,14 @@ impl TurnMachine {
                 ]
             }
             ApprovalSubject::Read { .. } => vec![row(RowLabel::Reads, &facts.target)],
+            ApprovalSubject::Connect { host, .. } => vec![ApprovalRow {
+                label: RowLabel::Network,
+                shown: host.clone(),
+            }],
+            ApprovalSubject::Search { engine, .. } => vec![ApprovalRow {
+                label: RowLabel::Network,
+                shown: engine.clone(),
+            }],
             ApprovalSubject::Other { .. } => Vec::new(),
         }
     }
@@ -151,7 +165,13 @@ impl TurnMachine {
             return;
         };
         match answer {
-            ApprovalAnswer::AllowOnce => self.recheck(&card, &item, digest),
+            ApprovalAnswer::AllowOnce => {
+                // Searching asks once in a session (SPEC T25), not once in a search.
+                if matches!(card.subject, ApprovalSubject::Search { .. }) {
+                    self.grant(&[Rule::WebSearch.to_string()], RuleScope::Session);
+                }
+                self.recheck(&card, &item, digest);
+            }
             ApprovalAnswer::AllowAlways { rules, scope } => {
                 self.grant(&rules, scope);
                 if scope == RuleScope::Project {
@@ -406,6 +426,8 @@ fn title(subject: &ApprovalSubject, target: &str) -> String {
         },
         ApprovalSubject::Read { .. } if target.starts_with('/') => "Read outside the project?".to_owned(),
         ApprovalSubject::Read { .. } => format!("Read {}?", shown_text(&show(&name(target), Show::Name))),
+        ApprovalSubject::Connect { host, .. } => format!("Connect to {}?", shown_text(host)),
+        ApprovalSubject::Search { .. } => "Search the web?".to_owned(),
         ApprovalSubject::Other { .. } => "Allow this?".to_owned(),
     }
 }

@@ -28,7 +28,11 @@ impl Growing {
         // link definitions, which the exact pass at the end sees.
         let after_blank_line = |(_, place): &(RichBlock, std::ops::Range<usize>)| {
             let before = self.open.get(..place.start).unwrap_or_default();
-            before.trim_end_matches([' ', '\t']).ends_with("\n\n")
+            let rest = self.open.get(place.start..).unwrap_or_default();
+            // Half a list marker looks like a paragraph, and with its other half joins the list before it.
+            let is_settled =
+                rest.contains('\n') || !rest.starts_with(|c: char| c.is_ascii_digit() || "-+*".contains(c));
+            is_settled && before.trim_end_matches([' ', '\t']).ends_with("\n\n")
         };
         if let Some(place) = blocks
             .iter()

@@ -166,7 +166,7 @@ impl Refusal {
                 format!("{server} does not allow this{said}. Check the key and what it may do.")
             }
             ErrorCode::BadKey => {
-                format!("{server} did not accept the key{said}. Enter another key, then *Retry*.")
+                format!("{server} did not accept the key{said}. Enter another key, then retry.")
             }
             ErrorCode::NoCredit => {
                 format!(
@@ -238,7 +238,7 @@ impl Refusal {
 pub(crate) fn garbage(address: &Address, head: &HeaderMap, body: &[u8]) -> ModelError {
     let server = address.described();
     if body.iter().all(u8::is_ascii_whitespace) {
-        let text = format!("{server} answered with nothing. *Retry* may work.");
+        let text = format!("{server} answered with nothing. Retrying may work.");
         return ModelError::passing(ErrorCode::ModelGarbage, text);
     }
     let text = match read(head, body) {

@@ -36,7 +36,7 @@ fn x102_silence_before_and_amid_an_answer_are_told_apart() {
     let amid = connection.fell_silent(Duration::from_mins(2)).error.message;
     assert_eq!(
         before,
-        "OpenAI at api.openai.com did not begin to answer within 5 minutes. *Retry* may work."
+        "OpenAI at api.openai.com did not begin to answer within 5 minutes. Retrying may work."
     );
     assert!(
         amid.contains("fell silent for 2 minutes") && amid.contains("kept"),

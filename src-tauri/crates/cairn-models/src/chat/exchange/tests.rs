@@ -338,7 +338,7 @@ async fn m4_nobody_there_is_said_with_what_to_do() {
     assert_eq!(
         error.error.message,
         format!(
-            "Could not reach the model server at 127.0.0.1:{free}: connection refused. Start it or mend its address, then *Retry*."
+            "Could not reach the model server at 127.0.0.1:{free}: connection refused. Start it or mend its address, then retry."
         )
     );
 }

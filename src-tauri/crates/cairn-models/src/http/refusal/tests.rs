@@ -166,7 +166,7 @@ fn the_providers_words_and_numbers_are_kept() {
     );
     assert_eq!(
         error.error.message,
-        "OpenAI at api.openai.com did not accept the key: Incorrect API key. Enter another key, then *Retry*."
+        "OpenAI at api.openai.com did not accept the key: Incorrect API key. Enter another key, then retry."
     );
 }
 
