@@ -8,6 +8,7 @@ import type { Delta } from "./Delta";
 import type { Item } from "./Item";
 import type { ItemId } from "./ItemId";
 import type { Notice } from "./Notice";
+import type { Process } from "./Process";
 import type { Question } from "./Question";
 import type { QuestionAnswer } from "./QuestionAnswer";
 import type { QuestionId } from "./QuestionId";
@@ -95,7 +96,11 @@ meter: ContextMeter, } | { "type": "activity_changed",
 /**
  * What.
  */
-activity: Activity, } | { "type": "notice", 
+activity: Activity, } | { "type": "process_changed", 
+/**
+ * The command as it is now.
+ */
+process: Process, } | { "type": "notice", 
 /**
  * What.
  */

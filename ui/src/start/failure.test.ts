@@ -14,6 +14,10 @@ describe('U11: what can be done about a failure', () => {
     expect(remediesFor(code, null)[0]).toBe(first);
   });
 
+  it('a_key_that_was_mended_elsewhere_can_be_tried_again', () => {
+    expect(remediesFor('bad_key', null)).toContain('retry');
+  });
+
   it('a_local_model_is_offered_only_where_there_is_one', () => {
     expect(remediesFor('bad_key', null)).not.toContain('use_local');
     expect(remediesFor('bad_key', 'local')).toContain('use_local');

@@ -12,7 +12,7 @@ export type Remedy =
 const remedies: Record<ErrorCode, readonly Remedy[]> = {
   no_model: ['choose_model'],
   model_unreachable: ['retry', 'use_local', 'model_settings'],
-  bad_key: ['change_key', 'use_local'],
+  bad_key: ['change_key', 'retry', 'use_local'],
   no_credit: ['retry', 'use_local', 'model_settings'],
   rate_limited: ['retry', 'use_local'],
   model_server: ['retry', 'use_local'],

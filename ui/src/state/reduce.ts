@@ -80,6 +80,7 @@ export function isStored(event: Event): boolean {
     case 'activity_changed':
     case 'notice':
     case 'close_asked':
+    case 'process_changed':
       return false;
     default:
       return true;

@@ -107,6 +107,7 @@ impl SessionLog {
             EventBody::MeterChanged { .. }
             | EventBody::ActivityChanged { .. }
             | EventBody::Notice { .. }
+            | EventBody::ProcessChanged { .. }
             | EventBody::CloseAsked { .. }
             | EventBody::Unknown { .. } => {}
         }

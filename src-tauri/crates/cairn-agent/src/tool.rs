@@ -141,6 +141,20 @@ pub enum Action {
 pub trait Execute: Send {
     /// Does it. Dropping the future must leave nothing half done.
     fn execute(self: Box<Self>, context: CallContext) -> BoxFuture<'static, ToolOutcome>;
+
+    /// Who ends it at its time limit.
+    fn limit_by(&self) -> LimitBy {
+        LimitBy::Driver
+    }
+}
+
+/// Who ends a call at its time limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitBy {
+    /// The driver cancels it.
+    Driver,
+    /// It watches its limit itself, because that may move while it runs: the person can give a command more time.
+    Itself,
 }
 
 /// What came of a call.

@@ -243,6 +243,10 @@ fn exit_code(turn: &Turn) -> u8 {
 
 impl JsonArg {
     fn wants(self, body: &EventBody) -> bool {
-        self == Self::Deltas || !matches!(body, EventBody::ItemDelta { .. })
+        let is_detail = matches!(
+            body,
+            EventBody::ItemDelta { .. } | EventBody::ProcessChanged { .. }
+        );
+        self == Self::Deltas || !is_detail
     }
 }

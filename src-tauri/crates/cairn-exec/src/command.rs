@@ -124,14 +124,68 @@ pub struct Output {
     pub omitted: u64,
     /// Bytes printed in all, before anything was removed.
     pub printed: u64,
+    /// Bytes of cleaned text before the line that is still open; none of them changes any more.
+    pub stable: u64,
+}
+
+/// A part of an [`Output`], from some offset to its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slice {
+    /// Bytes of cleaned text before it.
+    pub offset: u64,
+    /// What is kept from there on; `omitted` are missing in it.
+    pub output: Output,
+}
+
+impl Slice {
+    /// Offset of its end.
+    pub fn end(&self) -> u64 {
+        self.offset + self.output.length()
+    }
 }
 
 impl Output {
+    /// Bytes of cleaned text, those left out counted too.
+    pub fn length(&self) -> u64 {
+        (self.head.len() + self.tail.len()) as u64 + self.omitted
+    }
+
+    /// What is kept from that offset on; nothing when the text is not that long.
+    pub fn since(&self, offset: u64) -> Slice {
+        let offset = offset.min(self.length());
+        let head = self.head.len() as u64;
+        let after_gap = head + self.omitted;
+        let rest = |text: &str, from: u64| {
+            let from = usize::try_from(from).unwrap_or(usize::MAX).min(text.len());
+            text.get(text.ceil_char_boundary(from)..)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let (head_left, omitted, tail) = if offset < head {
+            (rest(&self.head, offset), self.omitted, self.tail.clone())
+        } else if offset < after_gap {
+            (String::new(), after_gap - offset, self.tail.clone())
+        } else {
+            (String::new(), 0, rest(&self.tail, offset - after_gap))
+        };
+        let output = Self {
+            head: head_left,
+            tail,
+            omitted,
+            ..*self
+        };
+        Slice {
+            // Within a character the slice begins after it.
+            offset: self.length() - output.length(),
+            output,
+        }
+    }
+
     /// The text, with a line that says how much is missing where something is.
     pub fn text(&self) -> String {
         let mut text = self.head.clone();
         if self.omitted > 0 {
-            if !text.ends_with('\n') {
+            if !text.is_empty() && !text.ends_with('\n') {
                 text.push('\n');
             }
             text.push_str(&format!("[… {} bytes left out …]\n", self.omitted));
@@ -148,6 +202,15 @@ pub struct Survivor {
     pub pid: u32,
     /// Its command line, cut to 300 characters.
     pub command: String,
+}
+
+/// What a command is called where people and models see it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Label {
+    /// The command as it is shown.
+    pub command: String,
+    /// Whatever whoever starts it wants to find with it later.
+    pub tag: String,
 }
 
 /// A command that has ended, or was given up.

@@ -39,7 +39,35 @@ pub enum ExecError {
     /// A program, argument or variable holds a NUL byte, which no process can be given. The model recovers.
     #[error("the command holds a NUL byte, which no program can be given; leave it out")]
     Nul,
+    /// There is no command with that handle. The model or the person recovers by naming one that there is.
+    #[error("there is no process `{handle}`{}", known_ones(.known))]
+    Unknown {
+        /// What was named.
+        handle: String,
+        /// What could have been.
+        known: Vec<String>,
+    },
+    /// No call waits for that command, so it has neither a limit nor a place to leave. The person sees it run on.
+    #[error("no call waits for `{handle}` any more")]
+    NotWaitedFor {
+        /// The command.
+        handle: String,
+    },
+    /// As many commands run in the background as may. The model recovers by ending one.
+    #[error("{running} processes run in the background already, and no more may; end one of them first")]
+    TooMany {
+        /// How many run.
+        running: usize,
+    },
     /// Cairn is ending. Nobody recovers.
     #[error("Cairn is ending; no command is started any more")]
     Closed,
+}
+
+fn known_ones(known: &[String]) -> String {
+    if known.is_empty() {
+        "; none was started in the background".to_owned()
+    } else {
+        format!("; there are: {}", known.join(", "))
+    }
 }

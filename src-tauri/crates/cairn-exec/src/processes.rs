@@ -3,6 +3,9 @@
 //! Owns: asking the supervisor and waiting for it. Must never know: what the commands are for, or who may run them.
 
 mod link;
+mod news;
+
+pub(crate) mod group;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,16 +13,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cairn_protocol::CommandEnd;
+use cairn_protocol::{CommandEnd, ProcessPlace};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::command::{CommandSpec, Finished, LiveOutput, Output, Program};
 use crate::environment::helper_environment;
 use crate::error::ExecError;
+use crate::leftovers::{Ledger, MARK};
 use crate::picture::{self, PictureError, ScaledPicture};
-use crate::wire::{Ask, OsText, StartCommand};
-use link::{Link, Route};
+use crate::wire::{Ask, OsText, Refusal, StartCommand};
+use link::{Events, Link, Route};
+use news::News;
 
 /// When a stopped call is answered although the supervisor says nothing. Stop answers within 200 ms. SPEC T2.
 const LATEST_ANSWER: Duration = Duration::from_millis(180);
@@ -61,6 +66,7 @@ pub struct Processes {
 #[derive(Debug)]
 struct Inner {
     helper: HelperProgram,
+    ledger: Option<Ledger>,
     state: Mutex<State>,
 }
 
@@ -75,9 +81,19 @@ enum State {
 impl Processes {
     /// Will start that program as its helper.
     pub fn new(helper: HelperProgram) -> Self {
+        Self::made(helper, None)
+    }
+
+    /// The same, and notes down each supervisor that it starts, so that what a killed one leaves can be found.
+    pub fn recorded(helper: HelperProgram, ledger: Ledger) -> Self {
+        Self::made(helper, Some(ledger))
+    }
+
+    fn made(helper: HelperProgram, ledger: Option<Ledger>) -> Self {
         Self {
             inner: Arc::new(Inner {
                 helper,
+                ledger,
                 state: Mutex::default(),
             }),
         }
@@ -93,41 +109,66 @@ impl Processes {
         spec: CommandSpec,
         mut on_output: impl FnMut(LiveOutput<'_>) + Send,
     ) -> Result<Finished, ExecError> {
-        if spec.cancel.is_cancelled() {
-            return Ok(stopped_before());
-        }
-        let workdir = spec.workdir.clone();
         let cancel = spec.cancel.clone();
-        let (name, start) = translate(spec)?;
-        let link = self.link().await?;
-        tokio::select! {
-            () = cancel.cancelled() => return Ok(stopped_before()),
-            () = link.settled() => {}
-        }
-        let (mut route, mut events) = link.route();
-        link.ask(&Ask::Start(StartCommand {
-            id: route.id(),
-            ..start
-        }))?;
+        let Some(mut call) = self.begin(spec, ProcessPlace::Foreground).await? else {
+            return Ok(stopped_before());
+        };
         let mut late = None;
         loop {
             tokio::select! {
                 biased;
-                finished = &mut events.finished => {
-                    route.forget();
-                    // What is left in the queue is in the result too.
-                    return finished.map_err(|_| ExecError::HelperLost)?.map_err(|refusal| refusal.explain(&name, &workdir));
-                }
+                news = call.events.news.recv() => match news {
+                    Some(News::Finished { finished, .. }) => {
+                        // What it left running stays; what is left in the queue of pieces is in the result too.
+                        call.route.forget();
+                        return Ok(finished);
+                    }
+                    Some(News::Refused(refusal)) => {
+                        call.route.forget();
+                        return Err(call.explain(refusal));
+                    }
+                    Some(News::Started { .. } | News::Printed(_) | News::Over { .. }) => {}
+                    None => return Err(ExecError::HelperLost),
+                },
                 () = cancel.cancelled(), if late.is_none() => {
                     late = Some(tokio::time::Instant::now() + LATEST_ANSWER);
-                    route.stop();
+                    call.route.stop();
                 }
                 () = until(late), if late.is_some() => {
                     return Ok(stopped_before());
                 }
-                Some((offset, text)) = events.output.recv() => on_output(LiveOutput { offset, text: &text }),
+                Some((offset, text)) = call.events.output.recv() => on_output(LiveOutput { offset, text: &text }),
             }
         }
+    }
+
+    /// Asks for a command once nothing is being ended any more; none when it was cancelled before.
+    async fn begin(&self, spec: CommandSpec, place: ProcessPlace) -> Result<Option<Call>, ExecError> {
+        let cancel = spec.cancel.clone();
+        if cancel.is_cancelled() {
+            return Ok(None);
+        }
+        let workdir = spec.workdir.clone();
+        let (name, mut start) = translate(spec, place)?;
+        let link = self.link().await?;
+        tokio::select! {
+            () = cancel.cancelled() => return Ok(None),
+            () = link.settled() => {}
+        }
+        let mark = (
+            OsText::from(OsStr::new(MARK)),
+            OsText::from(OsStr::new(link.mark().text())),
+        );
+        start.environment.push(mark);
+        let (route, events) = link.route();
+        start.id = route.id();
+        link.ask(&Ask::Start(start))?;
+        Ok(Some(Call {
+            route,
+            events,
+            name,
+            workdir,
+        }))
     }
 
     /// Waits until nothing is left of commands that were stopped or ran into their limit; at most 2.5 s after that.
@@ -154,6 +195,11 @@ impl Processes {
         decoding
             .await
             .unwrap_or_else(|error| Err(PictureError::Helper(error.to_string())))
+    }
+
+    /// The program that is started as a helper.
+    pub(crate) fn helper(&self) -> &HelperProgram {
+        &self.inner.helper
     }
 
     /// Process id of the supervisor, for diagnostics; none while it does not run.
@@ -183,15 +229,17 @@ impl Processes {
             State::Linked(link) if link.is_alive() => return Ok(Arc::clone(link)),
             State::Linked(_) | State::Unused => {}
         }
-        let link = Arc::new(Link::start(&self.inner.helper).await?);
+        let link = Arc::new(Link::start(&self.inner.helper, self.inner.ledger.as_ref()).await?);
         *state = State::Linked(Arc::clone(&link));
         Ok(link)
     }
 }
 
+/// Waits until then; for ever when there is no such time.
 async fn until(instant: Option<tokio::time::Instant>) {
-    if let Some(instant) = instant {
-        tokio::time::sleep_until(instant).await;
+    match instant {
+        Some(instant) => tokio::time::sleep_until(instant).await,
+        None => std::future::pending().await,
     }
 }
 
@@ -206,7 +254,7 @@ fn stopped_before() -> Finished {
 }
 
 /// The command as it crosses the socket, and what it is called in messages.
-fn translate(spec: CommandSpec) -> Result<(String, StartCommand), ExecError> {
+fn translate(spec: CommandSpec, place: ProcessPlace) -> Result<(String, StartCommand), ExecError> {
     let (program, arguments) = match spec.program {
         Program::Line { shell, line } => shell.arguments(&line),
         Program::Direct { program, arguments } => (program, arguments),
@@ -234,6 +282,7 @@ fn translate(spec: CommandSpec) -> Result<(String, StartCommand), ExecError> {
             .map(|(name, value)| (text(name), text(value)))
             .collect(),
         limit_ms: spec.limit.map(|limit| limit.as_millis() as u64),
+        place,
     };
     Ok((program.to_string_lossy().into_owned(), start))
 }
@@ -242,7 +291,22 @@ fn has_nul(text: &OsStr) -> bool {
     text.as_bytes().contains(&0)
 }
 
-impl crate::wire::Refusal {
+/// A command that was asked for.
+struct Call {
+    route: Route,
+    events: Events,
+    /// Program and folder, for messages.
+    name: String,
+    workdir: PathBuf,
+}
+
+impl Call {
+    fn explain(&self, refusal: Refusal) -> ExecError {
+        refusal.explain(&self.name, &self.workdir)
+    }
+}
+
+impl Refusal {
     fn explain(self, program: &str, workdir: &Path) -> ExecError {
         match self {
             Self::Workdir(reason) => ExecError::Workdir {
@@ -254,12 +318,5 @@ impl crate::wire::Refusal {
                 reason,
             },
         }
-    }
-}
-
-/// Ends the command when whoever waits for it no longer does.
-impl Drop for Route<'_> {
-    fn drop(&mut self) {
-        self.stop();
     }
 }

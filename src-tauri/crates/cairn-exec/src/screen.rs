@@ -40,10 +40,20 @@ impl Screen {
         self.lines.live()
     }
 
-    /// What is kept so far, as if nothing more came.
+    /// What is kept so far; an incomplete character waits for its rest.
+    pub(crate) fn so_far(&self) -> Output {
+        self.lines.output(self.printed)
+    }
+
+    /// What is kept in the end: nothing more comes.
     pub(crate) fn output(&mut self) -> Output {
         self.cleaner.finish(&mut self.lines);
-        self.lines.output(self.printed)
+        self.so_far()
+    }
+
+    /// Bytes that came.
+    pub(crate) fn printed(&self) -> u64 {
+        self.printed
     }
 }
 
@@ -141,7 +151,10 @@ impl Lines {
     fn output(&self, printed: u64) -> Output {
         let mut kept = self.kept.clone();
         kept.push(&self.open);
-        kept.output(printed)
+        Output {
+            stable: self.kept.total,
+            ..kept.output(printed)
+        }
     }
 }
 
@@ -218,6 +231,7 @@ impl Kept {
             tail,
             omitted,
             printed,
+            stable: self.total,
         }
     }
 }

@@ -41,8 +41,10 @@ pub(crate) fn main() -> ExitCode {
     match Supervisor::new() {
         Ok(mut supervisor) => {
             supervisor.serve();
-            supervisor.end_everything();
-            ExitCode::SUCCESS
+            match supervisor.end_everything() {
+                Left::Nothing => ExitCode::SUCCESS,
+                Left::Something => ExitCode::FAILURE,
+            }
         }
         Err(_) => ExitCode::FAILURE,
     }
@@ -57,6 +59,13 @@ struct Supervisor {
     commands: BTreeMap<u64, Running>,
     /// Processes of a keeper that was killed fell to us: they belong to no command any more.
     strays: bool,
+}
+
+/// What is left when the supervisor ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Nothing,
+    Something,
 }
 
 /// What became ready.
@@ -189,6 +198,14 @@ impl Supervisor {
                     }
                 }
                 Ok(Some(Ask::Stop { id })) => self.with(id, Running::stop),
+                Ok(Some(Ask::Limit { id, limit_ms })) => {
+                    self.with(id, |running| running.set_limit(Duration::from_millis(limit_ms)));
+                }
+                Ok(Some(Ask::Background { id })) => self.with(id, Running::move_to_background),
+                Ok(Some(Ask::Read { id, request, from })) => {
+                    let slice = self.commands.get(&id).map(|running| running.slice(from));
+                    self.tell(&Tell::Piece { request, slice });
+                }
                 Ok(None) => return true,
                 Err(_) => return false,
             }
@@ -257,7 +274,7 @@ impl Supervisor {
     }
 
     /// The app is gone: nothing that it had started stays.
-    fn end_everything(&mut self) {
+    fn end_everything(&mut self) -> Left {
         let since = Instant::now();
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let mut asked = std::collections::HashSet::new();
@@ -269,8 +286,11 @@ impl Supervisor {
                     Err(_) => break true,
                 }
             };
-            if none_left || since.elapsed() > LAST_TRY {
-                return;
+            if none_left {
+                return Left::Nothing;
+            }
+            if since.elapsed() > LAST_TRY {
+                return Left::Something;
             }
             let kill = since.elapsed() > LAST_GRACE;
             let keepers: Vec<_> = self

@@ -53,6 +53,34 @@ pub(crate) fn descendants(root: i32) -> Vec<Process> {
     found
 }
 
+/// All processes that have not ended.
+pub(crate) fn all() -> Vec<Process> {
+    let living = table().into_iter().filter(|(_, row)| !row.ended);
+    living
+        .map(|(pid, row)| Process {
+            pid,
+            started: row.started,
+        })
+        .collect()
+}
+
+/// When the process with that id started, in the system's ticks; none when there is none that has not ended.
+pub(crate) fn started(pid: i32) -> Option<u64> {
+    row(pid).filter(|row| !row.ended).map(|row| row.started)
+}
+
+/// When a process started, milliseconds since 1970; 0 where the system does not tell.
+pub(crate) fn started_at(process: Process) -> i64 {
+    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let boot = stat
+        .lines()
+        .find_map(|line| line.strip_prefix("btime "))
+        .and_then(|seconds| seconds.trim().parse::<i64>().ok());
+    let ticks = rustix::param::clock_ticks_per_second().max(1);
+    let since_boot = i64::try_from(process.started.saturating_mul(1_000) / ticks).unwrap_or(0);
+    boot.map_or(0, |boot| boot * 1_000 + since_boot)
+}
+
 /// Sends a signal to that very process, and never to another one that got its id since.
 pub(crate) fn signal(process: Process, signal: Signal) {
     let Some(pid) = Pid::from_raw(process.pid) else {

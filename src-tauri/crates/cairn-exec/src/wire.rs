@@ -5,11 +5,11 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 
-use cairn_protocol::CommandEnd;
+use cairn_protocol::{CommandEnd, ProcessPlace};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::command::{Output, Survivor};
+use crate::command::{Output, Slice, Survivor};
 
 /// Longest message, bytes. A line, an environment or a kept output are far below; anything above is a broken peer.
 const MAX_FRAME: usize = 16 << 20;
@@ -24,7 +24,7 @@ pub(crate) enum OsText {
     Bytes(Vec<u8>),
 }
 
-impl From<&OsStr> for OsText {
+impl std::convert::From<&OsStr> for OsText {
     fn from(text: &OsStr) -> Self {
         text.to_str().map_or_else(
             || Self::Bytes(text.as_bytes().to_vec()),
@@ -33,7 +33,7 @@ impl From<&OsStr> for OsText {
     }
 }
 
-impl From<OsText> for OsString {
+impl std::convert::From<OsText> for OsString {
     fn from(text: OsText) -> Self {
         match text {
             OsText::Text(text) => text.into(),
@@ -52,6 +52,36 @@ pub(crate) enum Ask {
         /// Which.
         id: u64,
     },
+    /// It may run so long, counted from its start.
+    Limit {
+        /// Which.
+        id: u64,
+        /// Milliseconds.
+        limit_ms: u64,
+    },
+    /// It goes on without a limit, and what it prints is only counted from now on.
+    Background {
+        /// Which.
+        id: u64,
+    },
+    /// Tell what it printed.
+    Read {
+        /// Which.
+        id: u64,
+        /// Number of the answer.
+        request: u64,
+        /// From where on.
+        from: From,
+    },
+}
+
+/// Where reading begins in the cleaned text of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum From {
+    /// After that many bytes.
+    Offset(u64),
+    /// That many bytes before its end.
+    Last(u64),
 }
 
 /// A command as it crosses the socket.
@@ -69,11 +99,29 @@ pub(crate) struct StartCommand {
     pub(crate) environment: Vec<(OsText, OsText)>,
     /// Milliseconds it may run.
     pub(crate) limit_ms: Option<u64>,
+    /// Whether anybody watches it live.
+    pub(crate) place: ProcessPlace,
 }
 
 /// What the supervisor tells.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Tell {
+    /// It runs.
+    Started {
+        /// Which.
+        id: u64,
+        /// Process id of its shell or program.
+        pid: i32,
+        /// Process id of its keeper: the root of all its processes.
+        keeper: i32,
+    },
+    /// Something was printed by a command that nobody watches live; at most once a second.
+    Printed {
+        /// By which.
+        id: u64,
+        /// Bytes in all.
+        printed: u64,
+    },
     /// Something was printed.
     Output {
         /// By which.
@@ -104,6 +152,24 @@ pub(crate) enum Tell {
         survivors: Vec<Survivor>,
         /// Its processes are still being ended; [`Tell::Settled`] follows.
         settling: bool,
+        /// Some of its processes live; [`Tell::Over`] follows.
+        lives: bool,
+    },
+    /// The last of its processes has ended, some time after [`Tell::Finished`].
+    Over {
+        /// Which.
+        id: u64,
+        /// How, when it was ended; none when what was left ended by itself.
+        end: Option<CommandEnd>,
+        /// What it printed in all.
+        output: Output,
+    },
+    /// The answer to [`Ask::Read`].
+    Piece {
+        /// Number of the answer.
+        request: u64,
+        /// The text; none when there is no such command any more.
+        slice: Option<Slice>,
     },
     /// None of its processes is left, or none that can be ended.
     Settled {

@@ -18,6 +18,7 @@ use crate::host::Host;
 use crate::project::Project;
 use crate::session::OpenSession;
 
+mod processes;
 mod sessions;
 mod settings;
 mod turns;
@@ -144,6 +145,7 @@ impl Window {
     pub async fn end_sessions(&self) {
         for session in self.host.open_of(&self.project.key).await {
             session.handle.close().await;
+            session.processes.close().await;
         }
         let mut open = self.host.open_sessions().await;
         open.retain(|_, session| session.project.key != self.project.key);
@@ -176,6 +178,13 @@ impl Window {
             Request::QuestionAnswer(params) => json(self.answer_question(params).await?),
             Request::PlanSet(params) => json(self.set_plan(params).await?),
             Request::PictureAdd(params) => json(self.add_picture(params).await?),
+            Request::ProcessList(params) => json(self.processes(params).await?),
+            Request::ProcessOutput(params) => json(self.process_output(params).await?),
+            Request::ProcessStop(params) => json(self.stop_process(params).await?),
+            Request::ProcessMoreTime(params) => json(self.more_time(params).await?),
+            Request::ProcessToBackground(params) => json(self.to_background(params).await?),
+            Request::ProcessLeftovers(_) => json(self.leftovers().await),
+            Request::ProcessEndLeftover(params) => json(self.end_leftover(params).await),
             Request::SettingsGet(_) => json(self.settings()),
             Request::SettingsSet(params) => json(self.change_settings(&params)?),
             Request::ProfileSave(params) => json(self.save_profile(params).await?),
@@ -264,6 +273,9 @@ fn changes_something(request: &Request) -> bool {
             | Request::SessionList(_)
             | Request::SessionSearch(_)
             | Request::SessionOpen(_)
+            | Request::ProcessList(_)
+            | Request::ProcessOutput(_)
+            | Request::ProcessLeftovers(_)
             | Request::SettingsGet(_)
             | Request::ModelTest(_)
             | Request::ModelDiscover(_)

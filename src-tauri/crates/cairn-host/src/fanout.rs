@@ -3,14 +3,17 @@
 //! Owns: who gets which event in which form. Must never know: how events come about.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cairn_agent::driver::EventSink;
+use cairn_exec::Group;
 use cairn_protocol::{
     Delta, Event, EventBody, Item, ItemBody, ItemId, Notice, SessionId, UnixMillis, WIRE_VERSION,
 };
 use tokio::sync::mpsc;
 
+use crate::processes::{self, LastSeq};
 use crate::render::{self, Growing};
 
 /// Events of a project as one front end gets them.
@@ -175,6 +178,10 @@ pub(crate) struct Sink {
     pub(crate) save_rules: Box<dyn Fn(&[String]) + Send + Sync>,
     /// Keeps what was seen of the project's files; called after each tool call.
     pub(crate) keep_coverage: Box<dyn Fn() + Send + Sync>,
+    /// Where the session's position is noted for events that its driver does not send.
+    pub(crate) last_seq: LastSeq,
+    /// The session's commands.
+    pub(crate) processes: Group,
 }
 
 impl EventSink for Sink {
@@ -184,7 +191,16 @@ impl EventSink for Sink {
         {
             (self.keep_coverage)();
         }
+        self.last_seq.store(event.seq, Ordering::Relaxed);
         self.fanout.send_event(event);
+        if matches!(event.body, EventBody::TurnCompleted { .. })
+            && let Some(notice) = processes::still_running(&self.processes)
+        {
+            self.fanout.send_event(&Event {
+                body: EventBody::Notice { notice },
+                ..event.clone()
+            });
+        }
     }
 
     fn save_rules(&self, rules: &[String]) {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use cairn_agent::driver::{SessionHandle, storage_error};
 use cairn_agent::world::World;
-use cairn_exec::{HelperProgram, Processes, Shell, child_environment};
+use cairn_exec::{HelperProgram, Ledger, Processes, Shell, child_environment};
 use cairn_models::demo::Pace;
 use cairn_policy::{RuleOrigin, RuleSet};
 use cairn_protocol::{ApiError, Notice, NoticeLevel, ProjectKey, SessionId};
@@ -33,6 +33,7 @@ pub struct Host {
     store: Store,
     secrets: Secrets,
     processes: Processes,
+    ledger: Ledger,
     config: RwLock<Arc<Config>>,
     models: ModelCache,
     pace: Pace,
@@ -53,9 +54,11 @@ impl Host {
             .filter(|(name, _)| KEY_VARIABLES.contains(&name.as_str()))
             .collect();
         let config = Config::load(&home.config_file(), &environment);
+        let ledger = crate::processes::ledger(&home);
         Ok(Arc::new(Self {
             secrets: Secrets::new(home.keys(), &keys),
-            processes: Processes::new(helper),
+            processes: Processes::recorded(helper, ledger.clone()),
+            ledger,
             config: RwLock::new(Arc::new(config)),
             models: ModelCache::default(),
             pace,
@@ -137,6 +140,10 @@ impl Host {
 
     pub(crate) fn processes(&self) -> &Processes {
         &self.processes
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
     }
 
     pub(crate) fn world(&self) -> &Arc<dyn World> {

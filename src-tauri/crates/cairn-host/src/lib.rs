@@ -16,6 +16,7 @@ mod home;
 mod host;
 mod logs;
 mod models;
+mod processes;
 mod project;
 mod render;
 mod rules;

@@ -7,6 +7,7 @@ use cairn_agent::effect::Input;
 use cairn_agent::log::SessionLog;
 use cairn_agent::tool::Tool;
 use cairn_agent::turn::Limits;
+use cairn_exec::Group;
 use cairn_policy::{Edits, Policy, Presence, Sandbox};
 use cairn_protocol::{
     ApiError, Delta, ErrorCode, Event, EventBody, ItemBody, Mode, Session, SessionId, SessionState, Usage,
@@ -17,6 +18,7 @@ use cairn_tools::place::Workspace;
 
 use crate::fanout::Sink;
 use crate::host::Host;
+use crate::processes::LastSeq;
 use crate::project::Project;
 use crate::seen::SeenFiles;
 use crate::surroundings::ProjectSurroundings;
@@ -27,6 +29,8 @@ pub struct OpenSession {
     pub handle: SessionHandle,
     /// The project it belongs to.
     pub project: Arc<Project>,
+    /// Its commands; they end with it.
+    pub(crate) processes: Group,
     _lease: Lease,
 }
 
@@ -116,7 +120,10 @@ impl Host {
         let log = log_of(loaded);
         let profile = log.session.profile.clone();
         let policy = self.policy(project, log.session.mode, presence);
-        let handle = driver::open(log, policy, self.limits(), self.surface(project, id));
+        let last_seq = LastSeq::new(log.last_seq.into());
+        let processes = self.group(project, id, &last_seq);
+        let surface = self.surface(project, id, &processes, last_seq);
+        let handle = driver::open(log, policy, self.limits(), surface);
         if let Some(profile) = profile {
             // A model that cannot be made now is said when it is needed.
             if let Err(error) = self.use_profile(&handle, &profile).await {
@@ -127,6 +134,7 @@ impl Host {
         let session = Arc::new(OpenSession {
             handle,
             project: project.clone(),
+            processes,
             _lease: lease,
         });
         open.insert(id.clone(), session.clone());
@@ -156,7 +164,13 @@ impl Host {
         }
     }
 
-    fn surface(self: &Arc<Self>, project: &Arc<Project>, id: &SessionId) -> Surface {
+    fn surface(
+        self: &Arc<Self>,
+        project: &Arc<Project>,
+        id: &SessionId,
+        processes: &Group,
+        last_seq: LastSeq,
+    ) -> Surface {
         let seen = SeenFiles::new(&self.home().project(&project.key), id);
         let workspace = Workspace::new(project.root.clone(), self.home().own_folders());
         let workspace = Arc::new(workspace.with_coverage(seen.load()));
@@ -179,11 +193,13 @@ impl Host {
                 config_folder: self.home().config_folder().to_owned(),
                 shell: self.shell_name(),
             }),
-            tools: self.tools(&workspace),
+            tools: self.tools(&workspace, processes),
             sink: Arc::new(Sink {
                 fanout: self.fanout(&project.key),
                 save_rules,
                 keep_coverage,
+                last_seq,
+                processes: processes.clone(),
             }),
             settled: {
                 let processes = self.processes().clone();
@@ -197,9 +213,14 @@ impl Host {
     }
 
     /// The tools in the order the model sees them, without those that the configuration turns off.
-    fn tools(&self, workspace: &Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
+    fn tools(&self, workspace: &Arc<Workspace>, processes: &Group) -> Vec<Arc<dyn Tool>> {
         let environment = self.command_environment();
-        let mut tools = cairn_tools::all(workspace.clone(), self.processes().clone(), environment);
+        let mut tools = cairn_tools::all(
+            workspace.clone(),
+            processes.clone(),
+            environment,
+            self.config().web_search.clone(),
+        );
         let off = &self.config().tools_off;
         tools.retain(|tool| !off.contains(&tool.spec().name));
         tools

@@ -10,16 +10,15 @@ use cairn_store::{ChangeFate, Leftover};
 use crate::host::Host;
 
 impl Host {
-    /// Finds out what came of file changes whose program ended in between. Says, one notice each, which temporary
-    /// files were left because they may be somebody's only copy.
+    /// Finds out what came of file changes whose program ended in between, and which processes it left running. Says,
+    /// one notice each, which temporary files were left because they may be somebody's only copy.
     pub async fn sweep(&self) -> Vec<Notice> {
-        match self.try_sweep().await {
-            Ok(notices) => notices,
-            Err(error) => {
-                tracing::warn!(%error, "temporary files of an earlier run were not looked for");
-                Vec::new()
-            }
-        }
+        let mut notices = self.try_sweep().await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "temporary files of an earlier run were not looked for");
+            Vec::new()
+        });
+        notices.extend(self.leftovers_notice().await);
+        notices
     }
 
     async fn try_sweep(&self) -> Result<Vec<Notice>, ApiError> {

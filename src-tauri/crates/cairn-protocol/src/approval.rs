@@ -61,6 +61,20 @@ pub enum ApprovalSubject {
         /// Its real path.
         path: Vec<ShownSpan>,
     },
+    /// A host would be connected to.
+    Connect {
+        /// Its name in ASCII, with the port where it is not the usual one.
+        host: Vec<ShownSpan>,
+        /// The whole address that would be asked for.
+        address: Vec<ShownSpan>,
+    },
+    /// The web would be searched.
+    Search {
+        /// The whole query.
+        query: Vec<ShownSpan>,
+        /// Who would get it: a host, or the user's own command.
+        engine: Vec<ShownSpan>,
+    },
     /// Anything else, in words.
     Other {
         /// The words.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    Approval, ApprovalId, ApprovalResolution, CallId, ContextMeter, Item, ItemId, Notice, Question,
+    Approval, ApprovalId, ApprovalResolution, CallId, ContextMeter, Item, ItemId, Notice, Process, Question,
     QuestionAnswer, QuestionId, QueuedMessage, RichBlock, Session, SessionId, TodoItem, Turn, UnixMillis,
 };
 
@@ -120,6 +120,11 @@ pub enum EventBody {
         /// What.
         activity: Activity,
     },
+    /// A command that runs or ran under the session started, printed, fell silent, moved or ended. Transient.
+    ProcessChanged {
+        /// The command as it is now.
+        process: Process,
+    },
     /// Something the person must know that belongs to no request. Transient.
     Notice {
         /// What.
@@ -150,6 +155,7 @@ impl EventBody {
             Self::ItemDelta { .. }
                 | Self::MeterChanged { .. }
                 | Self::ActivityChanged { .. }
+                | Self::ProcessChanged { .. }
                 | Self::Notice { .. }
                 | Self::CloseAsked { .. }
         )

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    ApprovalAnswer, ApprovalId, Attachment, ClientId, Mode, Picture, QuestionAnswer, QuestionId, QueueId,
-    Session, SessionId, SessionSnapshot, SettingsView, TodoItem, UnixMillis,
+    ApprovalAnswer, ApprovalId, Attachment, ClientId, LeftoverParams, LeftoversResult, Mode, Picture,
+    Process, ProcessListResult, ProcessOutput, ProcessOutputParams, ProcessParams, QuestionAnswer,
+    QuestionId, QueueId, Session, SessionId, SessionSnapshot, SettingsView, TodoItem, UnixMillis,
 };
 
 mod settings;
@@ -294,6 +295,20 @@ methods! {
     PlanSet plan_set "plan/set" PlanParams => Nothing;
     /// Keeps a pasted picture.
     PictureAdd picture_add "picture/add" PictureParams => Picture;
+    /// Lists the commands of a session, with their ports.
+    ProcessList process_list "process/list" SessionParams => ProcessListResult;
+    /// What a command printed, from an offset on.
+    ProcessOutput process_output "process/output" ProcessOutputParams => ProcessOutput;
+    /// Ends a command and all that it started; answers once it is dead.
+    ProcessStop process_stop "process/stop" ProcessParams => Process;
+    /// Gives a command that a call waits for five minutes more.
+    ProcessMoreTime process_more_time "process/more_time" ProcessParams => Process;
+    /// Lets a command that a call waits for go on in the background; the call ends.
+    ProcessToBackground process_to_background "process/to_background" ProcessParams => Process;
+    /// Lists what earlier runs left behind, because their helper was killed.
+    ProcessLeftovers process_leftovers "process/leftovers" Nothing => LeftoversResult;
+    /// Ends a process that was left behind, with what it started; answers what is left then.
+    ProcessEndLeftover process_end_leftover "process/end_leftover" LeftoverParams => LeftoversResult;
     /// Settings as they hold.
     SettingsGet settings_get "settings/get" Nothing => SettingsView;
     /// Changes appearance and defaults.

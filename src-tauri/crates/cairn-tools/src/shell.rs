@@ -1,7 +1,8 @@
-//! The `shell` tool: one command line in the foreground. SPEC T21.
+//! The `shell` tool: one command line, waited for or in the background. SPEC T21.
 //!
-//! Owns: what a command is told to be, and how its end reads. Must never know: whether it may run, or how processes
-//! are kept and ended.
+//! Owns: what a command is told to be. Must never know: whether it may run, or how processes are kept and ended.
+
+mod outcome;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -10,12 +11,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_agent::tool::{
-    Action, CallContext, Execute, Prepared, Tool, ToolClass, ToolError, ToolOutcome, ToolSpec,
+    Action, CallContext, Execute, LimitBy, Prepared, Tool, ToolClass, ToolError, ToolOutcome, ToolSpec,
 };
-use cairn_exec::{CommandSpec, ExecError, Finished, Processes, Program};
+use cairn_exec::{CommandSpec, Group, Label, Program};
 use cairn_files::Kind;
 use cairn_policy::{Effect, Show, show};
-use cairn_protocol::{ApprovalSubject, CommandEnd, ContentBlock, Terminal};
+use cairn_protocol::{ApprovalSubject, CommandEnd, ContentBlock, ProcessPlace, Terminal};
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,8 +37,8 @@ const MOST_SECONDS: u64 = 600;
 /// Characters of the line that stand for it on one line.
 const TARGET: usize = 200;
 
-/// A call that was cancelled this close to its limit was cancelled by it.
-const NEAR_LIMIT: Duration = Duration::from_millis(500);
+/// How long the first output of a command in the background is waited for: what fails at once is told at once.
+const FIRST_LOOK: Duration = Duration::from_millis(200);
 
 /// Run a command line and wait for its end. Use it to build, test and inspect; read, search and change files with
 /// the file tools instead.
@@ -45,6 +46,9 @@ const NEAR_LIMIT: Duration = Duration::from_millis(500);
 /// Each call is a fresh shell: no variable, function or folder carries over. Nothing can be typed in: standard input
 /// is empty, there is no terminal, editors and pagers are off. Standard output and error come back together, with
 /// the exit code; of very long output the beginning and the end.
+///
+/// With `background` it is not waited for: the answer is a handle for `process_output` and `process_kill`. What runs
+/// on after its shell gets a handle too.
 #[derive(Deserialize, JsonSchema)]
 struct Input {
     /// The command line.
@@ -52,9 +56,15 @@ struct Input {
     /// What it is for, in a few words, for the person who allows it.
     #[serde(default)]
     description: Option<String>,
-    /// Seconds after which it and all that it started are ended; default 120, at most 600.
+    /// Seconds after which it and all that it started are ended; default 120, at most 600; none in the background.
     #[serde(default)]
     timeout: Option<u64>,
+    /// Do not wait for its end: for servers and watchers.
+    #[serde(default)]
+    background: Option<bool>,
+    /// Whether it needs the network; shown to the person.
+    #[serde(default)]
+    network: Option<bool>,
     /// The folder to run in, relative to the project; default the project folder.
     #[serde(default)]
     workdir: Option<String>,
@@ -64,26 +74,22 @@ struct Input {
 pub struct Shell {
     spec: ToolSpec,
     workspace: Arc<Workspace>,
-    processes: Processes,
+    processes: Group,
     runner: cairn_exec::Shell,
     environment: Vec<(OsString, OsString)>,
 }
 
 impl Shell {
-    /// The tool for that project. `environment` is all that commands get, see [`cairn_exec::child_environment`];
+    /// The tool for that project. `processes` are those of the session; `environment` is all that commands get, see [`cairn_exec::child_environment`];
     /// the shell is looked for in its `PATH`.
-    pub fn new(
-        workspace: Arc<Workspace>,
-        processes: Processes,
-        environment: Vec<(OsString, OsString)>,
-    ) -> Self {
+    pub fn new(workspace: Arc<Workspace>, processes: Group, environment: Vec<(OsString, OsString)>) -> Self {
         let path = environment
             .iter()
             .find(|(name, _)| name == "PATH")
             .map(|(_, path)| path.as_os_str());
         let runner = cairn_exec::Shell::find(path.or(Some(OsStr::new("/bin"))));
-        let limit = Duration::from_secs(USUAL_SECONDS);
-        let mut spec = args::spec::<Input>(NAME, ToolClass::Run, Some(limit));
+        // Each call brings its own: 120 s unless it says otherwise, none in the background.
+        let mut spec = args::spec::<Input>(NAME, ToolClass::Run, None);
         let _written = write!(
             spec.description,
             "\nThe line is run by `{}`.",
@@ -101,7 +107,12 @@ impl Shell {
     fn prepare_now(&self, arguments: Map<String, Value>) -> Result<Prepared, ToolError> {
         let input: Input = args::parse(NAME, arguments)?;
         let line = checked(input.command)?;
-        let limit = limit(input.timeout)?;
+        let place = match input.background {
+            Some(true) => ProcessPlace::Background,
+            Some(false) | None => ProcessPlace::Foreground,
+        };
+        let limit = limit(input.timeout, place)?;
+        let network = input.network.unwrap_or(false);
         let folder = input
             .workdir
             .filter(|folder| !folder.is_empty())
@@ -121,7 +132,8 @@ impl Shell {
         let parts = [
             line.as_bytes(),
             at.real.as_os_str().as_encoded_bytes(),
-            &limit.as_secs().to_le_bytes(),
+            &limit.map_or(0, |limit| limit.as_secs()).to_le_bytes(),
+            &[u8::from(place == ProcessPlace::Background), u8::from(network)],
         ];
         let run = Run {
             workspace: Arc::clone(&self.workspace),
@@ -142,9 +154,14 @@ impl Shell {
                 elapsed_ms: 0,
             },
             limit,
+            place,
+        };
+        let title = match place {
+            ProcessPlace::Foreground => "Run",
+            ProcessPlace::Background => "Run in the background",
         };
         Ok(Prepared {
-            title: "Run".to_owned(),
+            title: title.to_owned(),
             target: target(&line),
             digest: digest(NAME, &parts),
             subject: Some(ApprovalSubject::Command {
@@ -155,11 +172,11 @@ impl Shell {
                 line,
                 workdir: at.real,
                 place: at.place,
-                network: false,
+                network,
             }],
             says: input.description.filter(|text| !text.trim().is_empty()),
             blocks: vec![ContentBlock::Terminal(run.terminal.clone())],
-            limit: Some(limit),
+            limit,
             action: Action::Execute(Box::new(run)),
         })
     }
@@ -194,16 +211,22 @@ fn checked(line: String) -> Result<String, ToolError> {
     Ok(line)
 }
 
-fn limit(seconds: Option<u64>) -> Result<Duration, ToolError> {
-    match seconds.unwrap_or(USUAL_SECONDS) {
-        0 => Err(ToolError::new(
+/// The time limit: 120 s where a call waits and says nothing, none in the background.
+fn limit(seconds: Option<u64>, place: ProcessPlace) -> Result<Option<Duration>, ToolError> {
+    let usual = match place {
+        ProcessPlace::Foreground => Some(USUAL_SECONDS),
+        ProcessPlace::Background => None,
+    };
+    match seconds.or(usual) {
+        None => Ok(None),
+        Some(0) => Err(ToolError::new(
             "`timeout` must be at least 1 second; the command was not run",
         )),
-        seconds if seconds > MOST_SECONDS => Err(ToolError::new(format!(
+        Some(seconds) if seconds > MOST_SECONDS => Err(ToolError::new(format!(
             "`timeout` is {seconds} seconds, and at most {MOST_SECONDS} are possible; the command was not run. Split \
-             the work into shorter commands"
+             the work into shorter commands, or run it in the background"
         ))),
-        seconds => Ok(Duration::from_secs(seconds)),
+        Some(seconds) => Ok(Some(Duration::from_secs(seconds))),
     }
 }
 
@@ -219,13 +242,14 @@ fn target(line: &str) -> String {
 /// A command line that was judged.
 struct Run {
     workspace: Arc<Workspace>,
-    processes: Processes,
+    processes: Group,
     program: Program,
     environment: Vec<(OsString, OsString)>,
     real: PathBuf,
     /// How it is drawn; filled in at its end.
     terminal: Terminal,
-    limit: Duration,
+    limit: Option<Duration>,
+    place: ProcessPlace,
 }
 
 impl Execute for Run {
@@ -238,104 +262,63 @@ impl Execute for Run {
                 _noted = noted => {}
                 () = context.cancel.cancelled() => {}
             }
-            let spec = CommandSpec {
-                program: self.program,
-                workdir: self.real,
-                environment: self.environment,
-                limit: Some(self.limit),
-                cancel: context.cancel.clone(),
-            };
-            let progress = Arc::clone(&context.progress);
-            let ran = self
-                .processes
-                .run(spec, |live| progress.output(live.offset, live.text))
-                .await;
-            match ran {
-                Ok(finished) => outcome(self.terminal, finished, self.limit),
-                Err(error) => not_run(&error),
+            match self.place {
+                ProcessPlace::Foreground => self.wait_for(context).await,
+                ProcessPlace::Background => self.start(context).await,
             }
         })
     }
-}
 
-fn not_run(error: &ExecError) -> ToolOutcome {
-    let note = match error {
-        ExecError::HelperLost => "interrupted",
-        _ => "not started",
-    };
-    ToolOutcome {
-        note: note.to_owned(),
-        ..ToolOutcome::failed(format!("The command was not run to its end: {error}."))
+    /// The supervisor ends it at its limit, because the person can give it more time.
+    fn limit_by(&self) -> LimitBy {
+        LimitBy::Itself
     }
 }
 
-fn outcome(terminal: Terminal, finished: Finished, limit: Duration) -> ToolOutcome {
-    let mut end = finished.end;
-    // The limit of the turn's clock may strike a moment before that of the supervisor's.
-    if end == CommandEnd::Stopped && finished.elapsed + NEAR_LIMIT >= limit {
-        end = CommandEnd::TimedOut;
+impl Run {
+    fn spec(&self, context: &CallContext) -> (CommandSpec, Label) {
+        let spec = CommandSpec {
+            program: self.program.clone(),
+            workdir: self.real.clone(),
+            environment: self.environment.clone(),
+            limit: self.limit,
+            cancel: context.cancel.clone(),
+        };
+        let label = Label {
+            command: self.terminal.command.clone(),
+            tag: context.call.as_str().to_owned(),
+        };
+        (spec, label)
     }
-    let output = finished.output.text();
-    let mut content = headline(&end, limit);
-    content.push('\n');
-    content.push_str(if output.is_empty() {
-        "(no output)"
-    } else {
-        output.trim_end_matches('\n')
-    });
-    if !finished.survivors.is_empty() {
-        content.push_str("\n[still running, and ended with Cairn at the latest:");
-        for survivor in &finished.survivors {
-            let _written = write!(content, "\n process {}: {}", survivor.pid, survivor.command);
-        }
-        content.push(']');
-    }
-    ToolOutcome {
-        ok: end == CommandEnd::Exited { code: 0 },
-        timed_out: end == CommandEnd::TimedOut,
-        stopped: end == CommandEnd::Stopped,
-        content,
-        note: note(&end, finished.elapsed, limit),
-        commands: 1,
-        blocks: vec![ContentBlock::Terminal(Terminal {
-            output,
-            total_bytes: finished.output.printed,
-            omitted_bytes: finished.output.omitted,
-            end,
-            elapsed_ms: finished.elapsed.as_millis() as u64,
-            ..terminal
-        })],
-        ..ToolOutcome::default()
-    }
-}
 
-/// How it ended, for the model. No times: the same end of the same command has to read the same (SPEC L3).
-fn headline(end: &CommandEnd, limit: Duration) -> String {
-    match end {
-        CommandEnd::Exited { code } => format!("Exit code {code}."),
-        CommandEnd::Signalled { signal } => format!("Ended by {signal}."),
-        CommandEnd::TimedOut => format!(
-            "Timed out after {} s: the command and all that it had started were ended. What it printed until then:",
-            limit.as_secs()
-        ),
-        CommandEnd::Stopped => {
-            "Stopped by the user: the command and all that it had started were ended. What it printed until then:"
-                .to_owned()
-        }
-        CommandEnd::Running | CommandEnd::Interrupted => {
-            "Interrupted: how it ended is not known. What it printed until then:".to_owned()
+    async fn wait_for(self, context: CallContext) -> ToolOutcome {
+        let (spec, label) = self.spec(&context);
+        let progress = Arc::clone(&context.progress);
+        let ran = self
+            .processes
+            .run(spec, label, |live| progress.output(live.offset, live.text))
+            .await;
+        match ran {
+            Ok(ran) => outcome::ran(self.terminal, ran, self.limit.unwrap_or_default()),
+            Err(error) => outcome::not_run(&error),
         }
     }
-}
 
-/// How it ended, for the card.
-fn note(end: &CommandEnd, elapsed: Duration, limit: Duration) -> String {
-    match end {
-        CommandEnd::Exited { code: 0 } => format!("{:.1} s", elapsed.as_secs_f64()),
-        CommandEnd::Exited { code } => format!("exit code {code}"),
-        CommandEnd::Signalled { signal } => signal.clone(),
-        CommandEnd::TimedOut => format!("timed out after {} s", limit.as_secs()),
-        CommandEnd::Stopped => "stopped".to_owned(),
-        CommandEnd::Running | CommandEnd::Interrupted => "interrupted".to_owned(),
+    async fn start(self, context: CallContext) -> ToolOutcome {
+        let (spec, label) = self.spec(&context);
+        let facts = match self.processes.start(spec, label).await {
+            Ok(facts) => facts,
+            // Stopped before it began.
+            Err(_) if context.cancel.is_cancelled() => return outcome::stopped_before(self.terminal),
+            Err(error) => return outcome::not_run(&error),
+        };
+        let first = self
+            .processes
+            .printed(&facts.handle, FIRST_LOOK, &context.cancel)
+            .await;
+        match first {
+            Ok(printed) => outcome::started(self.terminal, printed),
+            Err(error) => outcome::not_run(&error),
+        }
     }
 }

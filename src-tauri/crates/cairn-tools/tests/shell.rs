@@ -13,8 +13,10 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cairn_agent::tool::{Action, CallContext, Prepared, Tool as _, ToolClass, ToolError, ToolOutcome};
-use cairn_exec::{Processes, child_environment};
+use cairn_agent::tool::{
+    Action, CallContext, LimitBy, Prepared, Tool as _, ToolClass, ToolError, ToolOutcome,
+};
+use cairn_exec::{Group, Processes, child_environment};
 use cairn_files::Root;
 use cairn_policy::{Effect, Place};
 use cairn_protocol::{ApprovalSubject, CommandEnd, ContentBlock, ShownKind, Terminal};
@@ -27,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 struct Project {
     folder: tempfile::TempDir,
     processes: Processes,
+    group: Group,
     shell: Shell,
 }
 
@@ -40,14 +43,12 @@ impl Project {
         let path = std::env::var_os("PATH").unwrap();
         let parent = [("PATH".into(), path), ("OPENAI_API_KEY".into(), "CANARY".into())];
         let environment = child_environment(parent, &[]);
-        let shell = Shell::new(
-            Arc::new(Workspace::new(root, vec![])),
-            processes.clone(),
-            environment,
-        );
+        let group = Group::new(processes.clone(), |_| {});
+        let shell = Shell::new(Arc::new(Workspace::new(root, vec![])), group.clone(), environment);
         Self {
             folder,
             processes,
+            group,
             shell,
         }
     }
@@ -183,6 +184,8 @@ async fn what_would_run_is_what_is_shown_and_judged() {
         ("command", json!("  echo a\u{202e}b \t; ls ")),
         ("workdir", json!(".")),
         ("timeout", json!(10)),
+        ("background", json!(true)),
+        ("network", json!(true)),
     ] {
         let mut other = arguments.clone();
         other[field] = value;
@@ -195,8 +198,8 @@ async fn what_would_run_is_what_is_shown_and_judged() {
     digests.dedup();
     assert_eq!(
         digests.len(),
-        4,
-        "line, folder and limit are all part of the digest"
+        6,
+        "line, folder, limit, background and network are all part of the digest"
     );
 }
 
@@ -234,7 +237,17 @@ async fn its_description_names_the_shell_and_its_schema_is_flat() {
         .cloned()
         .collect();
     fields.sort_unstable();
-    assert_eq!(fields, ["command", "description", "timeout", "workdir"]);
+    assert_eq!(
+        fields,
+        [
+            "background",
+            "command",
+            "description",
+            "network",
+            "timeout",
+            "workdir"
+        ]
+    );
     assert_eq!(spec.schema["required"], json!(["command"]));
 }
 
@@ -281,8 +294,21 @@ async fn s3_what_is_left_running_is_named() {
         .run(json!({ "command": "nohup sleep 61 & sleep 0.1; echo up" }))
         .await;
     assert!(outcome.ok);
-    let (_, named) = outcome.content.split_once("[still running").unwrap();
-    assert!(named.contains("sleep 61]"), "{named}");
+    let (_, named) = outcome
+        .content
+        .split_once("[still running in the background as p1,")
+        .unwrap();
+    assert!(
+        named.contains("process_kill") && named.ends_with("sleep 61]"),
+        "{named}"
+    );
+    assert!(outcome.note.ends_with(", p1 runs on"), "{}", outcome.note);
+    assert!(project.group.get("p1").unwrap().state.is_alive());
+    assert_eq!(
+        project.group.get("p1").unwrap().label.tag,
+        "c",
+        "the call is known"
+    );
     project.processes.shutdown().await;
 }
 
@@ -301,4 +327,145 @@ async fn x61_of_endless_output_head_and_tail_are_kept() {
             .contains(&format!("[… {} bytes left out …]", block.omitted_bytes))
     );
     assert!(outcome.content.starts_with("Exit code 0.\nfirst\ny\n") && outcome.content.ends_with("y\nlast"));
+}
+
+#[tokio::test]
+async fn t21_limits_and_the_network_are_what_the_card_shows() {
+    let project = Project::new();
+    let context = context(Arc::new(Live::default()), CancellationToken::new());
+    for (arguments, limit) in [
+        (json!({ "command": "ls" }), Some(120)),
+        (json!({ "command": "ls", "timeout": 600 }), Some(600)),
+        (json!({ "command": "ls", "background": "true" }), None),
+        (
+            json!({ "command": "ls", "background": true, "timeout": 5 }),
+            Some(5),
+        ),
+        (json!({ "command": "ls", "background": false }), Some(120)),
+    ] {
+        let prepared = project.prepare(arguments.clone(), &context).await.unwrap();
+        assert_eq!(prepared.limit, limit.map(Duration::from_secs), "{arguments}");
+        let Action::Execute(run) = &prepared.action else {
+            unreachable!()
+        };
+        assert_eq!(
+            run.limit_by(),
+            LimitBy::Itself,
+            "the person can give it more time"
+        );
+        assert_eq!(
+            prepared.title.contains("background"),
+            arguments["background"].to_string().contains("true"),
+            "{arguments}"
+        );
+    }
+    let arguments = json!({ "command": "ls", "network": true });
+    let prepared = project.prepare(arguments, &context).await.unwrap();
+    assert!(matches!(
+        prepared.effects[..],
+        [Effect::RunCommand { network: true, .. }]
+    ));
+}
+
+#[tokio::test]
+async fn a_folder_outside_the_project_is_told_to_the_gate() {
+    let project = Project::new();
+    let outside = tempfile::tempdir().unwrap();
+    let context = context(Arc::new(Live::default()), CancellationToken::new());
+    let arguments = json!({ "command": "ls", "workdir": outside.path() });
+    let prepared = project.prepare(arguments, &context).await.unwrap();
+    let [Effect::RunCommand { workdir, place, .. }] = &prepared.effects[..] else {
+        unreachable!()
+    };
+    assert_eq!(
+        (workdir, *place),
+        (&outside.path().canonicalize().unwrap(), Place::Outside)
+    );
+}
+
+#[tokio::test]
+async fn x63_in_the_background_the_answer_comes_at_once_with_handle_process_and_log() {
+    let project = Project::new();
+    let since = Instant::now();
+    let outcome = project
+        .run(json!({ "command": "echo ready; exec sleep 61", "background": true }))
+        .await;
+    assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+    let facts = project.group.get("p1").unwrap();
+    let expected = format!(
+        "Started in the background as p1 (process {}). Its log so far:\nready\n[process_output with handle p1",
+        facts.pid.unwrap()
+    );
+    assert!(
+        outcome.ok && outcome.content.starts_with(&expected),
+        "{}",
+        outcome.content
+    );
+    assert_eq!(outcome.note, "p1 in the background");
+    assert_eq!(terminal(&outcome).end, CommandEnd::Running);
+    assert!(facts.state.is_alive() && facts.limit.is_none());
+    // What fails at once is told at once.
+    let outcome = project
+        .run(json!({ "command": "echo no >&2; exit 4", "background": true }))
+        .await;
+    let settled = outcome.content == "Exit code 4.\nno"
+        || (outcome.content.starts_with("Started in the background as p2")
+            && outcome.content.contains("\nno\n"));
+    assert!(settled, "{}", outcome.content);
+    // What cannot be started says so and leaves no handle.
+    let outcome = project
+        .run(json!({ "command": "true", "background": true, "workdir": "sub" }))
+        .await;
+    assert!(!outcome.content.contains("not run"), "{}", outcome.content);
+}
+
+#[tokio::test]
+async fn a_command_that_the_person_moves_says_where_it_went() {
+    let project = Project::new();
+    let live = Arc::new(Live::default());
+    let context = context(Arc::clone(&live) as _, CancellationToken::new());
+    let arguments = json!({ "command": "echo begun; exec sleep 61" });
+    let prepared = project.prepare(arguments, &context).await.unwrap();
+    let group = project.group.clone();
+    let moves = async {
+        while live.text.lock().unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        group.to_background("p1").unwrap()
+    };
+    let (outcome, facts) = tokio::join!(execute(prepared, context), moves);
+    let expected = format!(
+        "The user moved it to the background, where it runs on as p1 (process {}). What it printed until \
+         then:\nbegun\n[process_output",
+        facts.pid.unwrap()
+    );
+    assert!(
+        outcome.ok && outcome.content.starts_with(&expected),
+        "{}",
+        outcome.content
+    );
+    assert!(group.get("p1").unwrap().state.is_alive());
+}
+
+#[tokio::test]
+async fn a_command_that_the_person_ends_by_its_name_was_stopped() {
+    let project = Project::new();
+    let live = Arc::new(Live::default());
+    let context = context(Arc::clone(&live) as _, CancellationToken::new());
+    let arguments = json!({ "command": "echo begun; sleep 61" });
+    let prepared = project.prepare(arguments, &context).await.unwrap();
+    let group = project.group.clone();
+    let stops = async {
+        while live.text.lock().unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        group.stop("p1").await.unwrap();
+    };
+    let (outcome, ()) = tokio::join!(execute(prepared, context), stops);
+    assert!(outcome.stopped && !outcome.timed_out && !outcome.ok);
+    assert!(
+        outcome.content.starts_with("Stopped by the user"),
+        "{}",
+        outcome.content
+    );
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Brought, Driver};
 use crate::effect::{Input, PreparedFacts};
 use crate::tool::{
-    Action, CallContext, ContextStatus, Execute, Prepared, Progress, Tool, ToolClass, ToolOutcome,
+    Action, CallContext, ContextStatus, Execute, LimitBy, Prepared, Progress, Tool, ToolClass, ToolOutcome,
 };
 
 /// Finding out what a call would do may take this long; it reads at most one file or resolves one path.
@@ -63,6 +63,7 @@ impl Driver {
             return;
         };
         let context = self.context(&call, self.budgets.get(&call).copied().unwrap_or(usize::MAX));
+        let limit = limit.filter(|_| action.limit_by() == LimitBy::Driver);
         let settled = matches!(class, ToolClass::Edit | ToolClass::Run).then(|| self.surface.settled.clone());
         let stop = context.cancel.clone();
         self.tasks.spawn(async move {

@@ -1,6 +1,7 @@
 //! The connection to one supervisor process.
 //!
-//! Owns: the helper process, the socket, and which answer belongs to which call. Must never know: what is asked.
+//! Owns: the helper process, the socket, and which answer belongs to which call. Must never know: what is asked, or
+//! who waits.
 //!
 //! A thread starts the helper and reads the socket until it ends. It has to be a thread that lives as long: the
 //! helper asks the system to be ended with the thread that started it.
@@ -19,18 +20,18 @@ use rustix::process::Signal;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::HelperProgram;
-use crate::command::Finished;
+use super::news::News;
+use crate::command::{Finished, Slice};
 use crate::error::ExecError;
+use crate::leftovers::{Ledger, Mark};
 use crate::sys;
-use crate::wire::{self, Ask, Frames, Refusal, Tell};
+use crate::wire::{self, Ask, Frames, From, Tell};
 
 /// Live pieces that may wait for whoever shows them; more are left out, the result holds all of them.
 const PIECES: usize = 64;
 
 /// A supervisor that does not read for so long is broken.
 const WRITE_LIMIT: Duration = Duration::from_secs(2);
-
-type Answer = Result<Finished, Refusal>;
 
 /// The connection. Dropping it ends the supervisor and with it all that it started.
 #[derive(Debug)]
@@ -39,6 +40,7 @@ pub(super) struct Link {
     shared: Arc<Shared>,
     next: AtomicU64,
     pid: u32,
+    mark: Mark,
     /// True until the helper has ended.
     alive: watch::Receiver<bool>,
 }
@@ -47,6 +49,8 @@ pub(super) struct Link {
 #[derive(Debug)]
 struct Shared {
     routes: Mutex<HashMap<u64, Sender>>,
+    /// Who waits for a part of an output.
+    readers: Mutex<HashMap<u64, oneshot::Sender<Option<Slice>>>>,
     /// Commands that are still being ended.
     settling: watch::Sender<HashSet<u64>>,
 }
@@ -54,26 +58,34 @@ struct Shared {
 #[derive(Debug)]
 struct Sender {
     output: mpsc::Sender<(u64, String)>,
-    finished: oneshot::Sender<Answer>,
+    /// A few messages per command and one a second: never full.
+    news: mpsc::UnboundedSender<News>,
 }
 
-/// What comes for one command.
+/// What comes for one command. The news end when the command is over or the supervisor gone.
+#[derive(Debug)]
 pub(super) struct Events {
     pub(super) output: mpsc::Receiver<(u64, String)>,
-    pub(super) finished: oneshot::Receiver<Answer>,
+    pub(super) news: mpsc::UnboundedReceiver<News>,
 }
 
-/// One command's place in the connection.
-pub(super) struct Route<'a> {
+/// One command's place in the connection. Dropping it ends the command, unless it was forgotten.
+#[derive(Debug)]
+pub(super) struct Route {
     id: u64,
-    link: &'a Link,
+    link: Arc<Link>,
     open: bool,
 }
 
-impl Route<'_> {
+impl Route {
     /// The command's number.
     pub(super) fn id(&self) -> u64 {
         self.id
+    }
+
+    /// The connection.
+    pub(super) fn link(&self) -> &Arc<Link> {
+        &self.link
     }
 
     /// Asks that the command be ended, once.
@@ -100,7 +112,7 @@ impl Route<'_> {
 
 impl Link {
     /// Starts the helper.
-    pub(super) async fn start(helper: &HelperProgram) -> Result<Self, ExecError> {
+    pub(super) async fn start(helper: &HelperProgram, ledger: Option<&Ledger>) -> Result<Self, ExecError> {
         let failed = |error: std::io::Error| ExecError::HelperNotStarted {
             path: helper.path.clone(),
             reason: error.to_string(),
@@ -110,12 +122,15 @@ impl Link {
         let reading = socket.try_clone().map_err(failed)?;
         let shared = Arc::new(Shared {
             routes: Mutex::default(),
+            readers: Mutex::default(),
             settling: watch::Sender::default(),
         });
         let (started, starting) = oneshot::channel();
         let (dying, alive) = watch::channel(true);
         let program = helper.clone();
         let for_thread = Arc::clone(&shared);
+        let mark = Mark::fresh().map_err(failed)?;
+        let forget = ledger.cloned().map(|ledger| (ledger, mark.clone()));
         std::thread::Builder::new()
             .name("cairn-supervisor".into())
             .spawn(move || {
@@ -132,8 +147,15 @@ impl Link {
                     drop(reading);
                 }
                 for_thread.close();
-                if let Err(error) = child.wait() {
-                    tracing::warn!(%error, "the supervisor could not be waited for");
+                match child.wait() {
+                    // It ended everything before itself. One that was killed may have left something.
+                    Ok(status) if status.success() => {
+                        if let Some((ledger, mark)) = forget {
+                            ledger.forget(&mark);
+                        }
+                    }
+                    Ok(status) => tracing::warn!(%status, "the supervisor was ended"),
+                    Err(error) => tracing::warn!(%error, "the supervisor could not be waited for"),
                 }
                 dying.send_replace(false);
             })
@@ -142,11 +164,18 @@ impl Link {
             .await
             .map_err(|_| failed(std::io::Error::other("its thread ended")))?
             .map_err(failed)?;
+        // Before the first command: whatever happens later, what is left of it can be found.
+        if let Some(ledger) = ledger
+            && let Err(error) = ledger.record(&mark, pid)
+        {
+            tracing::warn!(%error, "what a killed helper would leave could not be recorded");
+        }
         Ok(Self {
             socket: Mutex::new(socket),
             shared,
             next: AtomicU64::new(1),
             pid,
+            mark,
             alive,
         })
     }
@@ -161,23 +190,34 @@ impl Link {
         self.pid
     }
 
+    /// What all its commands carry in their environment.
+    pub(super) fn mark(&self) -> &Mark {
+        &self.mark
+    }
+
     /// A place for a new command.
-    pub(super) fn route(&self) -> (Route<'_>, Events) {
+    pub(super) fn route(self: &Arc<Self>) -> (Route, Events) {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (output, live) = mpsc::channel(PIECES);
-        let (finished, finishing) = oneshot::channel();
-        lock(&self.shared.routes).insert(id, Sender { output, finished });
-        (
-            Route {
-                id,
-                link: self,
-                open: true,
-            },
-            Events {
-                output: live,
-                finished: finishing,
-            },
-        )
+        let (sender, news) = mpsc::unbounded_channel();
+        lock(&self.shared.routes).insert(id, Sender { output, news: sender });
+        let route = Route {
+            id,
+            link: Arc::clone(self),
+            open: true,
+        };
+        (route, Events { output: live, news })
+    }
+
+    /// What a command printed from there on; none when it is over or the supervisor gone.
+    pub(super) async fn read(&self, id: u64, from: From) -> Option<Slice> {
+        let request = self.next.fetch_add(1, Ordering::Relaxed);
+        let (sender, answer) = oneshot::channel();
+        lock(&self.shared.readers).insert(request, sender);
+        if !self.is_alive() || self.ask(&Ask::Read { id, request, from }).is_err() {
+            lock(&self.shared.readers).remove(&request);
+        }
+        answer.await.ok().flatten()
     }
 
     /// Sends a message. What is sent is small and the supervisor always reads, so this does not wait.
@@ -223,7 +263,13 @@ impl Shared {
                     let _shown = sender.output.try_send((offset, text));
                 }
             }
-            Tell::Refused { id, refusal } => self.finish(id, Err(refusal), false),
+            Tell::Started { id, pid, keeper } => self.say(id, News::Started { pid, keeper }),
+            Tell::Printed { id, printed } => self.say(id, News::Printed(printed)),
+            Tell::Refused { id, refusal } => {
+                self.unsettle(id);
+                self.say(id, News::Refused(refusal));
+                lock(&self.routes).remove(&id);
+            }
             Tell::Finished {
                 id,
                 end,
@@ -231,34 +277,44 @@ impl Shared {
                 elapsed_ms,
                 survivors,
                 settling,
+                lives,
             } => {
-                let elapsed = Duration::from_millis(elapsed_ms);
-                self.finish(
-                    id,
-                    Ok(Finished {
-                        end,
-                        output,
-                        elapsed,
-                        survivors,
-                    }),
-                    settling,
-                );
+                if settling {
+                    self.settling.send_modify(|all| {
+                        all.insert(id);
+                    });
+                } else {
+                    self.unsettle(id);
+                }
+                let finished = Finished {
+                    end,
+                    output,
+                    elapsed: Duration::from_millis(elapsed_ms),
+                    survivors,
+                };
+                self.say(id, News::Finished { finished, lives });
+                if !lives {
+                    lock(&self.routes).remove(&id);
+                }
+            }
+            Tell::Over { id, end, output } => {
+                self.say(id, News::Over { end, output });
+                lock(&self.routes).remove(&id);
+            }
+            Tell::Piece { request, slice } => {
+                if let Some(reader) = lock(&self.readers).remove(&request) {
+                    // Whoever asked may wait no longer.
+                    let _told = reader.send(slice);
+                }
             }
             Tell::Settled { id } => self.unsettle(id),
         }
     }
 
-    fn finish(&self, id: u64, answer: Answer, settling: bool) {
-        if settling {
-            self.settling.send_modify(|all| {
-                all.insert(id);
-            });
-        } else {
-            self.unsettle(id);
-        }
-        if let Some(sender) = lock(&self.routes).remove(&id) {
-            // Nobody waits any more when the future was dropped.
-            let _told = sender.finished.send(answer);
+    fn say(&self, id: u64, news: News) {
+        if let Some(sender) = lock(&self.routes).get(&id) {
+            // Nobody waits any more when the call was dropped.
+            let _told = sender.news.send(news);
         }
     }
 
@@ -271,7 +327,15 @@ impl Shared {
     /// The supervisor is gone: who waits learns it by the end of the channel.
     fn close(&self) {
         lock(&self.routes).clear();
+        lock(&self.readers).clear();
         self.settling.send_modify(HashSet::clear);
+    }
+}
+
+/// Ends the command when whoever waits for it no longer does.
+impl Drop for Route {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 

@@ -22,6 +22,8 @@ pub(super) enum Report {
     Exited(i32),
     /// A signal ended the program; holds its number.
     Signalled(i32),
+    /// The program runs; holds its process id. Another report follows.
+    Started(i32),
 }
 
 impl Report {
@@ -33,6 +35,7 @@ impl Report {
             Self::NotStarted(number) => (0, number),
             Self::Exited(number) => (1, number),
             Self::Signalled(number) => (2, number),
+            Self::Started(number) => (3, number),
         };
         let [a, b, c, d] = number.to_le_bytes();
         [kind, a, b, c, d]
@@ -44,6 +47,7 @@ impl Report {
         match kind {
             0 => Self::NotStarted(number),
             1 => Self::Exited(number),
+            3 => Self::Started(number),
             _ => Self::Signalled(number),
         }
     }
@@ -73,6 +77,8 @@ fn keep(supervisor: Pid, start: StartCommand, output: OwnedFd, status: OwnedFd) 
             return u8::from(status.write_all(&report.encode()).is_err());
         }
     };
+    // A supervisor that no longer listens is dealt with below.
+    let _told = status.write_all(&Report::Started(shell.as_raw_nonzero().get()).encode());
     loop {
         match rustix::process::wait(WaitOptions::NOHANG) {
             Ok(Some((pid, ended))) if pid == shell => {

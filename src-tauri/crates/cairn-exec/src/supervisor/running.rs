@@ -9,20 +9,23 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cairn_protocol::CommandEnd;
+use cairn_protocol::{CommandEnd, ProcessPlace};
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, Signal};
 
 use super::SWEEP;
 use super::keeper::{self, Report};
-use crate::command::Survivor;
+use crate::command::{Output, Slice, Survivor};
 use crate::screen::Screen;
 use crate::sys;
 use crate::tree::{self, Process};
-use crate::wire::{Refusal, StartCommand, Tell};
+use crate::wire::{From, Refusal, StartCommand, Tell};
 
 /// Time between two live pieces.
 const LIVE: Duration = Duration::from_millis(30);
+
+/// Time between two messages about how much a command printed that nobody watches.
+const COUNTED: Duration = Duration::from_secs(1);
 
 /// How long the pipe is read once the shell has ended, when a child still holds it. SPEC T21.
 const PIPE_GRACE: Duration = Duration::from_millis(100);
@@ -72,6 +75,11 @@ pub(super) struct Running {
     answered: bool,
     /// The app knows that nothing is left, or need not be told.
     settled: bool,
+    /// The app was told that some of its processes live, and is told once none does.
+    lives: bool,
+    place: ProcessPlace,
+    /// Its shell's id, until the app knows it.
+    pid: Option<i32>,
     /// Something was printed since the last live piece, which went at that time.
     unseen: bool,
     shown: Option<Instant>,
@@ -88,7 +96,7 @@ impl Running {
             Ok(_) => return Err(Refusal::Workdir("it is not a folder".into())),
             Err(error) => return Err(Refusal::Workdir(error.to_string())),
         }
-        let limit = start.limit_ms.map(Duration::from_millis);
+        let (limit, place) = (start.limit_ms.map(Duration::from_millis), start.place);
         let refuse = |error: std::io::Error| Refusal::Program(error.to_string());
         let (output, output_end) =
             rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(|error| refuse(error.into()))?;
@@ -111,6 +119,9 @@ impl Running {
             phase: Phase::Running,
             answered: false,
             settled: true,
+            lives: false,
+            place,
+            pid: None,
             unseen: false,
             shown: None,
             asked: HashSet::new(),
@@ -162,11 +173,19 @@ impl Running {
     pub(super) fn read_status(&mut self) {
         let Some(pipe) = &self.status else { return };
         let mut bytes = [0; Report::LENGTH];
-        match rustix::io::read(pipe, &mut bytes) {
-            Ok(Report::LENGTH) => self.report = Some(Report::decode(bytes)),
-            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => return,
-            // The keeper was killed before it could tell.
-            Ok(_) | Err(_) => {}
+        loop {
+            match rustix::io::read(pipe, &mut bytes) {
+                Ok(Report::LENGTH) => match Report::decode(bytes) {
+                    Report::Started(pid) => self.pid = Some(pid),
+                    report => {
+                        self.report = Some(report);
+                        break;
+                    }
+                },
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => return,
+                // The keeper was killed before it could tell.
+                Ok(_) | Err(_) => break,
+            }
         }
         self.status = None;
         if self.phase == Phase::Running {
@@ -180,11 +199,34 @@ impl Running {
         self.keeper_ended = true;
     }
 
-    /// The person stops it.
+    /// It is stopped, with what its shell left running.
     pub(super) fn stop(&mut self) {
-        if matches!(self.phase, Phase::Running | Phase::Ended { .. }) && !self.answered {
+        if matches!(self.phase, Phase::Running | Phase::Ended { .. }) {
             self.end(false);
         }
+    }
+
+    /// It may run so long, counted from its start.
+    pub(super) fn set_limit(&mut self, limit: Duration) {
+        if self.place == ProcessPlace::Foreground {
+            self.limit = Some(self.started + limit);
+        }
+    }
+
+    /// Nobody waits for it any more.
+    pub(super) fn move_to_background(&mut self) {
+        self.place = ProcessPlace::Background;
+        self.limit = None;
+    }
+
+    /// What it printed from there on.
+    pub(super) fn slice(&self, from: From) -> Slice {
+        let output = self.screen.so_far();
+        let offset = match from {
+            From::Offset(offset) => offset,
+            From::Last(bytes) => output.length().saturating_sub(bytes),
+        };
+        output.since(offset)
     }
 
     fn end(&mut self, timed_out: bool) {
@@ -206,8 +248,8 @@ impl Running {
         };
         let live = self
             .shown
-            .filter(|_| self.unseen && !self.answered)
-            .map(|shown| shown + LIVE);
+            .filter(|_| self.unseen && self.is_shown())
+            .map(|shown| shown + self.between());
         phase.into_iter().chain(live).min()
     }
 
@@ -216,8 +258,15 @@ impl Running {
         if self.phase == Phase::Running && self.limit.is_some_and(|limit| now >= limit) {
             self.end(true);
         }
+        if let Some(pid) = self.pid.take() {
+            let keeper = self.keeper.as_raw_nonzero().get();
+            tells.push(Tell::Started { id, pid, keeper });
+        }
+        if self.is_shown() {
+            self.show(id, now, may_show, tells);
+        }
         match self.phase {
-            Phase::Running => self.show(id, now, may_show, tells),
+            Phase::Running => {}
             Phase::Ended { at } => {
                 let all_read = self.output.is_none();
                 let over =
@@ -246,18 +295,45 @@ impl Running {
                 }
             }
         }
+        if self.answered && self.keeper_ended && std::mem::take(&mut self.lives) {
+            self.read_output();
+            let end = matches!(self.phase, Phase::Ending { .. }).then_some(CommandEnd::Stopped);
+            let output = self.screen.output();
+            tells.push(Tell::Over { id, end, output });
+        }
         !(self.answered && self.settled && self.keeper_ended)
+    }
+
+    /// Whether what it prints is told while it runs: until its end, and of what it left running.
+    fn is_shown(&self) -> bool {
+        self.phase == Phase::Running || (self.lives && matches!(self.phase, Phase::Ended { .. }))
+    }
+
+    /// Time between two messages about what it printed.
+    fn between(&self) -> Duration {
+        match self.place {
+            ProcessPlace::Foreground => LIVE,
+            ProcessPlace::Background => COUNTED,
+        }
     }
 
     /// Sends a live piece when one is due.
     fn show(&mut self, id: u64, now: Instant, may_show: bool, tells: &mut Vec<Tell>) {
-        if !self.unseen || !may_show || self.shown.is_some_and(|shown| now < shown + LIVE) {
+        if !self.unseen || !may_show || self.shown.is_some_and(|shown| now < shown + self.between()) {
             return;
         }
         self.unseen = false;
         self.shown = Some(now);
-        if let Some((offset, text)) = self.screen.live() {
-            tells.push(Tell::Output { id, offset, text });
+        match self.place {
+            ProcessPlace::Foreground => {
+                if let Some((offset, text)) = self.screen.live() {
+                    tells.push(Tell::Output { id, offset, text });
+                }
+            }
+            ProcessPlace::Background => {
+                let printed = self.screen.printed();
+                tells.push(Tell::Printed { id, printed });
+            }
         }
     }
 
@@ -305,23 +381,39 @@ impl Running {
                 });
                 return;
             }
-            (None, None) => CommandEnd::Interrupted,
+            // `Started` is taken out where reports are read.
+            (None, Some(Report::Started(_)) | None) => CommandEnd::Interrupted,
         };
         let survivors = if by_itself && !self.keeper_ended {
             self.survivors()
         } else {
             Vec::new()
         };
+        self.lives = !self.keeper_ended && (!by_itself || !survivors.is_empty());
+        if by_itself && self.lives {
+            self.move_to_background();
+        }
+        let output = self.output_now();
         tells.push(Tell::Finished {
             id,
             end,
-            output: self.screen.output(),
+            output,
             elapsed_ms: now.saturating_duration_since(self.started).as_millis() as u64,
             survivors,
             settling: !self.settled && !self.keeper_ended,
+            lives: self.lives,
         });
         if self.keeper_ended {
             self.settled = true;
+        }
+    }
+
+    /// What it printed until now, in the end or while more may come.
+    fn output_now(&mut self) -> Output {
+        if self.lives {
+            self.screen.so_far()
+        } else {
+            self.screen.output()
         }
     }
 

@@ -156,6 +156,7 @@ impl Window {
         // Opening shows that it is this project's and nobody else's; then it is closed for good.
         let session = self.session(&params.session).await?;
         session.handle.close().await;
+        session.processes.close().await;
         self.host.open_sessions().await.remove(&params.session);
         drop(session);
         self.host

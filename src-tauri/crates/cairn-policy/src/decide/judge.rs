@@ -5,6 +5,7 @@ use std::path::Path;
 use cairn_protocol::{Decided, Mode};
 
 use super::command::{self, Network, Ran};
+use super::reach::{self, Reached};
 use super::write::{self, Links, Written};
 use super::{Approve, Policy};
 use crate::line::{Cover, Line};
@@ -91,6 +92,15 @@ pub(super) fn judge(policy: &Policy, effect: &Effect) -> Verdict {
                 },
             )
         }
+        Effect::ReachHost { host, port, carries } => {
+            let reached = Reached {
+                host,
+                port: *port,
+                carries: *carries,
+            };
+            reach::judge_host(policy, effect, &reached)
+        }
+        Effect::SearchWeb => reach::judge_search(policy, effect),
     }
 }
 
@@ -128,7 +138,9 @@ fn refused(policy: &Policy, effect: &Effect) -> Option<Verdict> {
         let what = match effect {
             Effect::WritePath { .. } => "no file is changed",
             Effect::RunCommand { .. } => "no command runs",
-            Effect::ReadPath { .. } | Effect::Own => return None,
+            Effect::ReadPath { .. } | Effect::ReachHost { .. } | Effect::SearchWeb | Effect::Own => {
+                return None;
+            }
         };
         let why = format!(
             "Plan mode changes nothing: {what} until the person leaves it. Go on reading and write down what you would do."

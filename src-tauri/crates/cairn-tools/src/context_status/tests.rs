@@ -8,6 +8,7 @@ fn status() -> Status {
         meter: ContextMeter {
             used: Some(12_400),
             window: Some(32_768),
+            assumed: false,
             reserve: 4_096,
             compacts_at: Some(22_937),
             parts: vec![

@@ -1,0 +1,229 @@
+//! The repository behind a project, and whether its configuration is plain. Cases G02b, G11, G12.
+//!
+//! Git is not asked: it would read the configuration to tell. A line that is not on the list below, in a form that is
+//! read here, makes the configuration a custom one; git's own grammar is never guessed at.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// A configuration larger than this is not read: it counts as custom.
+const MOST: u64 = 262_144;
+/// How many parents of the project are looked at for its repository.
+const PARENTS: usize = 12;
+
+/// Keys that run nothing, by section; `*` stands for any key.
+const PLAIN: &[(&str, &[&str])] = &[
+    (
+        "core",
+        &[
+            "bare",
+            "filemode",
+            "repositoryformatversion",
+            "logallrefupdates",
+            "ignorecase",
+            "precomposeunicode",
+            "symlinks",
+            "autocrlf",
+            "eol",
+            "quotepath",
+        ],
+    ),
+    ("remote", &["url", "fetch", "pushurl", "tagopt"]),
+    ("branch", &["*"]),
+    ("user", &["name", "email"]),
+    ("submodule", &["url", "active"]),
+    ("extensions", &["objectformat"]),
+    ("pull", &["*"]),
+    ("push", &["default", "autosetupremote"]),
+    ("init", &["defaultbranch"]),
+    ("advice", &["*"]),
+    ("color", &["*"]),
+];
+
+/// A repository as it lies on the disk.
+#[derive(Debug)]
+pub(super) struct Repository {
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    work_tree: PathBuf,
+}
+
+impl Repository {
+    /// The repository that a folder belongs to: its own or a parent's.
+    pub(super) fn of(folder: &Path) -> Option<Self> {
+        folder.ancestors().take(PARENTS).find_map(|folder| {
+            let git = folder.join(".git");
+            let git_dir = match std::fs::symlink_metadata(&git).ok()? {
+                kind if kind.is_dir() => git,
+                kind if kind.is_file() => {
+                    let target = small(&git)?;
+                    folder.join(target.strip_prefix("gitdir:")?.trim())
+                }
+                _ => return None,
+            };
+            let common_dir = match small(&git_dir.join("commondir")) {
+                Some(text) => git_dir.join(text.trim()),
+                None => git_dir.clone(),
+            };
+            Some(Self {
+                git_dir,
+                common_dir,
+                work_tree: folder.to_owned(),
+            })
+        })
+    }
+
+    pub(super) fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    pub(super) fn work_tree(&self) -> &Path {
+        &self.work_tree
+    }
+
+    /// What is not plain about it, in a few words; none when git may read it unasked.
+    pub(super) fn custom(&self) -> Option<String> {
+        for folder in [&self.git_dir, &self.common_dir] {
+            let attributes = folder.join("info/attributes");
+            if attributes.symlink_metadata().is_ok_and(|kind| kind.len() > 0) {
+                return Some("info/attributes".to_owned());
+            }
+            if folder.join("config.worktree").symlink_metadata().is_ok() {
+                return Some("config.worktree".to_owned());
+            }
+        }
+        let config = self.common_dir.join("config");
+        match small(&config) {
+            Some(text) => custom_line(&text),
+            None if config.symlink_metadata().is_ok() => {
+                Some("a configuration that cannot be read".to_owned())
+            }
+            None => None,
+        }
+    }
+}
+
+/// The first line that is not known to be plain.
+fn custom_line(text: &str) -> Option<String> {
+    let mut section = None;
+    for line in text.lines().map(str::trim) {
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        if let Some(name) = heading(line) {
+            section = PLAIN.iter().find(|(known, _)| name.eq_ignore_ascii_case(known));
+            if section.is_none() {
+                return Some(line.to_owned());
+            }
+            continue;
+        }
+        let key = key_of(line);
+        let known = key.zip(section).is_some_and(|(key, (_, keys))| {
+            keys.iter()
+                .any(|known| *known == "*" || key.eq_ignore_ascii_case(known))
+        });
+        if !known {
+            return Some(line.to_owned());
+        }
+    }
+    None
+}
+
+/// The section of `[name]` or `[name "sub"]`, alone on its line.
+fn heading(line: &str) -> Option<&str> {
+    let inner = line.strip_prefix('[')?.strip_suffix(']')?;
+    let is_name =
+        |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    match inner.split_once(' ') {
+        None if is_name(inner) => Some(inner),
+        Some((name, sub)) if is_name(name) => {
+            let sub = sub.trim().strip_prefix('"')?.strip_suffix('"')?;
+            (!sub.contains(['"', '\\', '[', ']'])).then_some(name)
+        }
+        _ => None,
+    }
+}
+
+/// The key of `key = value`. A value that goes on in the next line, or is quoted over its end, is not read.
+fn key_of(line: &str) -> Option<&str> {
+    let (key, value) = line.split_once('=')?;
+    let key = key.trim();
+    let is_key = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    (is_key && !value.contains(['\\', '"'])).then_some(key)
+}
+
+/// Text of a small regular file; no link is followed.
+fn small(path: &Path) -> Option<String> {
+    if !path.symlink_metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    let file = File::open(path).ok()?;
+    let read = file.take(MOST + 1).read_to_string(&mut text).ok()?;
+    (read as u64 <= MOST).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn g02b_a_plain_configuration_is_what_git_itself_writes() {
+        let plain = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n[remote \"origin\"]\n\turl = git@x.example:a/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n; a comment\n[user]\n\tname = Ada\n";
+        assert_eq!(custom_line(plain), None);
+    }
+
+    #[test]
+    fn g02b_everything_else_is_custom() {
+        for line in [
+            "[core]\n\tfsmonitor = x",
+            "[core]\n\tFSMonitor = x",
+            "[core] fsmonitor = x",
+            "[core]\n\tbare = false \\\n\tfsmonitor = x",
+            "[core]\n\tbare = \"false\n",
+            "[core]\n\tsshCommand = x",
+            "[core]\n\tbare",
+            "[include]\n\tpath = x",
+            "[includeIf \"gitdir:/\"]\n\tpath = x",
+            "[filter \"y\"]\n\tclean = x",
+            "[diff]\n\texternal = x",
+            "[diff \"x\"]\n\ttextconv = x",
+            "[alias]\n\tst = !x",
+            "[extensions]\n\tworktreeConfig = true",
+            "[remote \"origin\"]\n\tuploadpack = x",
+            "[remote \"a\\\"]\n[core]\nfsmonitor=x",
+            "[user]\n\tsigningkey = x",
+            "fsmonitor = x",
+            "[core.x]\n\tbare = true",
+            "\u{feff}[core]\n\tbare = true",
+        ] {
+            assert!(custom_line(line).is_some(), "{line}");
+        }
+    }
+
+    #[test]
+    fn g11_a_git_file_leads_to_where_git_itself_would_look() {
+        let temp = tempfile::tempdir().unwrap();
+        let real = temp.path().join("repo/.git");
+        let tree = temp.path().join("tree");
+        std::fs::create_dir_all(real.join("worktrees/tree")).unwrap();
+        std::fs::create_dir_all(tree.join("src")).unwrap();
+        std::fs::write(
+            tree.join(".git"),
+            format!("gitdir: {}\n", real.join("worktrees/tree").display()),
+        )
+        .unwrap();
+        std::fs::write(real.join("worktrees/tree/commondir"), "../..\n").unwrap();
+        std::fs::write(real.join("config"), "[core]\n\tbare = false\n").unwrap();
+        let found = Repository::of(&tree.join("src")).unwrap();
+        assert_eq!(found.work_tree(), tree);
+        assert_eq!(found.custom(), None);
+        std::fs::write(real.join("config"), "[core]\n\tfsmonitor = x\n").unwrap();
+        assert_eq!(found.custom().as_deref(), Some("fsmonitor = x"));
+        std::fs::write(real.join("config"), "[core]\n\tbare = false\n").unwrap();
+        std::fs::create_dir_all(real.join("info")).unwrap();
+        std::fs::write(real.join("info/attributes"), "* filter=y\n").unwrap();
+        assert_eq!(found.custom().as_deref(), Some("info/attributes"));
+    }
+}

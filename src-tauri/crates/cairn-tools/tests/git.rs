@@ -1,0 +1,374 @@
+//! `git` against real repositories, friendly and hostile. SPEC T23, W3; cases G01 to G12.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a test fails by a panic, and makes its repositories with git itself"
+)]
+
+#[path = "shell/support.rs"]
+mod support;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use cairn_agent::tool::{Action, Prepared, Tool as _, ToolOutcome};
+use cairn_files::Root;
+use cairn_policy::Effect;
+use cairn_tools::git::Git;
+use cairn_tools::place::Workspace;
+use cairn_tools::shell::Shell;
+use serde_json::{Map, Value, json};
+use support::{Live, context, processes};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+struct Bench {
+    temp: TempDir,
+    tool: Git,
+}
+
+/// A repository with one commit and one change that is not committed.
+fn bench() -> Bench {
+    let temp = TempDir::new().unwrap();
+    let root = temp.path().join("p");
+    std::fs::create_dir(&root).unwrap();
+    git(&root, &["init", "-q", "-b", "main"]);
+    std::fs::write(root.join("f"), "one\n").unwrap();
+    std::fs::write(root.join(".env"), "KEY=hunter2\n").unwrap();
+    git(&root, &["add", "-A", "-f"]);
+    git(
+        &root,
+        &[
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            "commit",
+            "-qm",
+            "first",
+        ],
+    );
+    std::fs::write(root.join("f"), "two\n").unwrap();
+    std::fs::write(root.join(".env"), "KEY=hunter3\n").unwrap();
+    let workspace = Arc::new(Workspace::new(Arc::new(Root::open(&root).unwrap()), Vec::new()));
+    let environment: Vec<(OsString, OsString)> = vec![
+        ("PATH".into(), std::env::var_os("PATH").unwrap()),
+        ("HOME".into(), temp.path().into()),
+        // What a person's own environment may bring must not get through either.
+        ("GIT_EXTERNAL_DIFF".into(), hook(temp.path()).into()),
+        ("GIT_CONFIG_COUNT".into(), "1".into()),
+        ("GIT_CONFIG_KEY_0".into(), "core.fsmonitor".into()),
+        ("GIT_CONFIG_VALUE_0".into(), hook(temp.path()).into()),
+    ];
+    let processes = processes();
+    let shell = Arc::new(Shell::new(
+        workspace.clone(),
+        cairn_exec::Group::new(processes.clone(), |_| {}),
+        environment.clone(),
+    ));
+    let tool = Git::new(workspace, processes, environment, shell);
+    Bench { temp, tool }
+}
+
+fn git(root: &Path, args: &[&str]) {
+    let status = Command::new("git")
+        .arg("-C")
+        .arg(root)
+        .args(args)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .status();
+    assert!(status.unwrap().success(), "{args:?}");
+}
+
+/// A program that leaves a trace when anybody runs it.
+fn hook(folder: &Path) -> String {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = folder.join("h.sh");
+    if !path.exists() {
+        std::fs::write(
+            &path,
+            format!("#!/bin/sh\ntouch {}\ncat\n", folder.join("canary").display()),
+        )
+        .unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    path.display().to_string()
+}
+
+impl Bench {
+    fn root(&self) -> std::path::PathBuf {
+        self.temp.path().join("p")
+    }
+
+    async fn prepare(&self, args: &[&str]) -> Prepared {
+        let mut arguments: Map<String, Value> = Map::new();
+        arguments.insert("args".to_owned(), json!(args));
+        let context = context(Arc::new(Live::default()), CancellationToken::new());
+        self.tool
+            .prepare(arguments, &context)
+            .await
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    async fn run(&self, args: &[&str]) -> ToolOutcome {
+        run(self.prepare(args).await).await
+    }
+
+    fn ran_something(&self) -> bool {
+        self.temp.path().join("canary").exists()
+    }
+}
+
+async fn run(prepared: Prepared) -> ToolOutcome {
+    let Action::Execute(action) = prepared.action else {
+        panic!("git asks no questions")
+    };
+    action
+        .execute(context(Arc::new(Live::default()), CancellationToken::new()))
+        .await
+}
+
+fn reads(prepared: &Prepared) -> bool {
+    prepared
+        .effects
+        .iter()
+        .all(|effect| matches!(effect, Effect::ReadPath { .. }))
+}
+
+#[tokio::test]
+async fn t23_reading_forms_read_and_tell_what_git_tells() {
+    let bench = bench();
+    for (args, words) in [
+        (&["status", "--short"][..], " M f"),
+        (&["diff"], "+two"),
+        (&["diff", "--", "f"], "-one"),
+        (&["log", "--oneline"], "first"),
+        (&["log", "-p"], "+one"),
+        (&["show", "HEAD"], "+one"),
+        (&["blame", "f"], "two"),
+        (&["branch", "--show-current"], "main"),
+        (&["ls-files"], "f"),
+        (&["rev-parse", "--abbrev-ref", "HEAD"], "main"),
+    ] {
+        let prepared = bench.prepare(args).await;
+        assert!(reads(&prepared), "{args:?}: {:?}", prepared.effects);
+        let outcome = run(prepared).await;
+        assert!(
+            outcome.ok && outcome.content.contains(words),
+            "{args:?}: {}",
+            outcome.content
+        );
+        assert!(
+            !outcome.content.contains("hunter"),
+            "{args:?} shows a credential: {}",
+            outcome.content
+        );
+    }
+    assert!(!bench.ran_something(), "the environment's own helpers ran");
+}
+
+#[tokio::test]
+async fn p2_a_credential_file_named_is_judged_as_what_it_is() {
+    let bench = bench();
+    for args in [
+        &["diff", "--", ".env"][..],
+        &["blame", ".env"],
+        &["diff", ".env"],
+        &["show", "HEAD", "--", ".env"],
+    ] {
+        let prepared = bench.prepare(args).await;
+        let secret = |effect: &Effect| {
+            matches!(
+                effect,
+                Effect::ReadPath {
+                    care: cairn_policy::Care::Credential,
+                    ..
+                }
+            )
+        };
+        assert!(
+            prepared.effects.iter().any(secret),
+            "{args:?}: {:?}",
+            prepared.effects
+        );
+    }
+    let outside = bench.prepare(&["diff", "/etc/passwd", "/etc/group"]).await;
+    let away = |effect: &Effect| {
+        matches!(
+            effect,
+            Effect::ReadPath {
+                place: cairn_policy::Place::Outside,
+                ..
+            }
+        )
+    };
+    assert!(outside.effects.iter().any(away), "{:?}", outside.effects);
+}
+
+#[tokio::test]
+async fn t23_all_else_is_a_command_byte_for_byte() {
+    let bench = bench();
+    for (args, line) in [
+        (
+            &["commit", "-m", "it's done"][..],
+            r"git commit -m 'it'\''s done'",
+        ),
+        (&["reset", "--hard"], "git reset --hard"),
+        (&["-c", "alias.z=!x", "z"], "git -c 'alias.z=!x' z"),
+        (
+            &["stash", "push", "-m", "$(touch x)"],
+            "git stash push -m '$(touch x)'",
+        ),
+        (&["add", ""], "git add ''"),
+    ] {
+        let prepared = bench.prepare(args).await;
+        match prepared.effects.as_slice() {
+            [Effect::RunCommand { line: ran, .. }] => assert_eq!(ran, line),
+            other => panic!("{args:?}: {other:?}"),
+        }
+    }
+}
+
+/// Every way in which a repository names a program: it asks, and when the check is got around nothing runs either.
+#[tokio::test]
+async fn g01_g03_g04_g05_a_repository_runs_nothing() {
+    let configurations: &[(&str, &str, &str)] = &[
+        ("core.fsmonitor", "HOOK", ""),
+        ("core.hooksPath", "FOLDER", ""),
+        ("diff.external", "HOOK", ""),
+        ("diff.x.textconv", "HOOK", "f diff=x\n"),
+        ("diff.x.command", "HOOK", "f diff=x\n"),
+        ("core.pager", "HOOK", ""),
+        ("pager.log", "HOOK", ""),
+        ("alias.status", "!HOOK", ""),
+        ("core.sshCommand", "HOOK", ""),
+        ("core.attributesFile", "HOOK", ""),
+        ("gpg.program", "HOOK", ""),
+        ("log.showSignature", "true", ""),
+        ("include.path", "other", ""),
+        ("filter.y.clean", "HOOK", "f filter=y\n"),
+        ("filter.y.process", "HOOK", "f filter=y\n"),
+    ];
+    for (key, value, attributes) in configurations {
+        let bench = bench();
+        // Looked at while it was still plain.
+        let mut early = Vec::new();
+        for args in [
+            &["status"][..],
+            &["diff"],
+            &["log", "-p"],
+            &["show", "HEAD"],
+            &["blame", "f"],
+        ] {
+            early.push(bench.prepare(args).await);
+        }
+        let value = value
+            .replace("HOOK", &hook(bench.temp.path()))
+            .replace("FOLDER", &bench.temp.path().display().to_string());
+        git(&bench.root(), &["config", key, &value]);
+        if !attributes.is_empty() {
+            std::fs::write(bench.root().join(".gitattributes"), attributes).unwrap();
+        }
+        for args in [
+            &["status"][..],
+            &["diff"],
+            &["log", "-1"],
+            &["branch"],
+            &["ls-files", "-m"],
+        ] {
+            let prepared = bench.prepare(args).await;
+            assert!(!reads(&prepared), "{key}: {args:?} ran unasked");
+        }
+        if key.starts_with("filter.") {
+            // Content filters cannot be switched off by name: here only the check stands.
+            continue;
+        }
+        for prepared in early {
+            run(prepared).await;
+        }
+        assert!(!bench.ran_something(), "{key} ran");
+    }
+}
+
+#[tokio::test]
+async fn g12_a_planted_repository_is_not_found_and_no_repository_asks() {
+    let bench = bench();
+    let bare = bench.root().join("sub");
+    git(&bench.root(), &["init", "-q", "--bare", "sub"]);
+    git(&bare, &["config", "core.fsmonitor", &hook(bench.temp.path())]);
+    let outcome = bench.run(&["status", "--short"]).await;
+    assert!(
+        outcome.ok && outcome.content.contains(" M f"),
+        "{}",
+        outcome.content
+    );
+    assert!(!bench.ran_something());
+    std::fs::remove_dir_all(bench.root().join(".git")).unwrap();
+    assert!(!reads(&bench.prepare(&["status"]).await));
+}
+
+#[tokio::test]
+async fn a_git_inside_the_project_is_not_git() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = bench();
+    let own = bench.root().join("git");
+    std::fs::write(
+        &own,
+        format!(
+            "#!/bin/sh\ntouch {}\n",
+            bench.temp.path().join("canary").display()
+        ),
+    )
+    .unwrap();
+    std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let workspace = Arc::new(Workspace::new(
+        Arc::new(Root::open(&bench.root()).unwrap()),
+        Vec::new(),
+    ));
+    let mut path = bench.root().into_os_string();
+    path.push(":/usr/local/bin:/usr/bin:/bin");
+    let environment: Vec<(OsString, OsString)> = vec![("PATH".into(), path)];
+    let processes = processes();
+    let shell = Arc::new(Shell::new(
+        workspace.clone(),
+        cairn_exec::Group::new(processes.clone(), |_| {}),
+        environment.clone(),
+    ));
+    let other = Bench {
+        temp: TempDir::new().unwrap(),
+        tool: Git::new(workspace, processes, environment, shell),
+    };
+    let outcome = other.run(&["branch", "--show-current"]).await;
+    assert!(
+        outcome.ok && outcome.content.contains("main"),
+        "{}",
+        outcome.content
+    );
+    assert!(!bench.ran_something());
+}
+
+#[tokio::test]
+async fn t1_wrong_words_are_said() {
+    let bench = bench();
+    let context = context(Arc::new(Live::default()), CancellationToken::new());
+    for (args, says) in [
+        (json!([]), "`args` is empty"),
+        (json!(["git", "status"]), "begins with \"git\""),
+        (json!(["log", "a\0b"]), "NUL"),
+        (json!(vec!["x"; 501]), "at most 500"),
+        (json!("status"), "args"),
+    ] {
+        let mut arguments: Map<String, Value> = Map::new();
+        arguments.insert("args".to_owned(), args.clone());
+        let error = bench.tool.prepare(arguments, &context).await.err();
+        assert!(
+            error.as_ref().is_some_and(|error| error.message.contains(says)),
+            "{args}: {error:?}"
+        );
+    }
+}
