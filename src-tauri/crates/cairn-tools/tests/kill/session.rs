@@ -34,6 +34,7 @@ impl Session {
             cairn_exec::Group::new(processes, |_| {}),
             Vec::new(),
             cairn_tools::web::WebConfig::default(),
+            Arc::new(cairn_tools::remember::NoMemory),
         );
         Self {
             tools: tools
@@ -54,6 +55,7 @@ impl Session {
             turn: "t".into(),
             call: "c".into(),
             budget: 40_000,
+            outside: false,
             vision: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),
