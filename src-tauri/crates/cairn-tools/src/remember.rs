@@ -139,7 +139,7 @@ mod tests {
         };
         assert_eq!(
             cairn_policy::shown_text(&fact),
-            "Tests run with `just\\u{202E}test`."
+            "Tests run with `just⟨\\u{202e}⟩test`."
         );
         assert_eq!(prepared.effects, [Effect::Remember { doubtful: false }]);
     }
