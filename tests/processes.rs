@@ -101,7 +101,7 @@ async fn server_for(home: &Path, replies: Vec<Reply>) -> ScriptedServer {
 }
 
 impl Bench {
-    /// A session in automatic mode whose model says that.
+    /// A session whose model says that.
     async fn new(replies: Vec<Reply>) -> Self {
         let home = TempDir::new().unwrap();
         let server = server_for(home.path(), replies).await;
@@ -115,7 +115,7 @@ impl Bench {
         let helper = HelperProgram::at(env!("CARGO_BIN_EXE_cairn"));
         let host = Host::start(Environment::new(variables), helper, Pace::INSTANT).unwrap();
         let project = host.project(Some(files.root())).await.unwrap();
-        let session = host.create_session(&project, Mode::Auto).await.unwrap();
+        let session = host.create_session(&project, Mode::Manual).await.unwrap();
         let (window, events) = Window::new(host.clone(), project, NoDesk);
         let bench = Self {
             host,
@@ -159,13 +159,22 @@ impl Bench {
         self.ask::<Value>("turn/send", message).await.unwrap();
     }
 
-    /// Events up to the first that fits.
+    /// Events up to the first that fits; cards on the way are allowed.
     async fn until(&mut self, fits: impl Fn(&EventBody) -> bool) -> Vec<Arc<Event>> {
         let mut seen = Vec::new();
         loop {
             let event = tokio::time::timeout(SOON, self.events.events.recv());
             let event = event.await.expect("it comes within a minute").unwrap();
             seen.push(event.clone());
+            if let EventBody::ApprovalRequested { approval } = &event.body {
+                let answer = json!({
+                    "session": self.session.id,
+                    "approval": approval.id,
+                    "digest": approval.digest,
+                    "answer": { "kind": "allow_once" },
+                });
+                self.ask::<Value>("approval/answer", answer).await.unwrap();
+            }
             if fits(&event.body) {
                 return seen;
             }

@@ -143,7 +143,7 @@ async fn x61_ten_gigabytes_stay_bounded_and_are_stopped_at_once() {
     let grown = memory() - before;
     println!(
         "`yes | head -c 10G`: after {} MB +{grown} kB, Stop answered after {answered:?}",
-        finished.output.printed >> 20
+        SEEN >> 20
     );
     assert_eq!(finished.end, CommandEnd::Stopped);
     assert!(grown <= 32 << 10, "grew by {grown} kB");
