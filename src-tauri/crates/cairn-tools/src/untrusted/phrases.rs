@@ -103,7 +103,7 @@ const PATTERNS: &[&[&[&str]]] = &[
         &["?me"],
         &["your"],
         &["?full", "hidden", "entire", "initial"],
-        &["?system"],
+        &["system", "hidden", "secret"],
         &["prompt", "instructions"],
     ],
     &[

@@ -160,7 +160,12 @@ impl Target {
     fn shown_host(&self) -> Vec<ShownSpan> {
         let ascii = self.shown();
         let (unicode, _) = idna::domain_to_unicode(&ascii);
-        show(if unicode.is_ascii() { &ascii } else { &unicode }, Show::Name)
+        let text = if unicode.is_ascii() {
+            ascii
+        } else {
+            format!("{ascii} ({unicode})")
+        };
+        show(&text, Show::Name)
     }
 
     /// Whether a redirect from here to there stays with what was allowed: the same host, the same port or both usual

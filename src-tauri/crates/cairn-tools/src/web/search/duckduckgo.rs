@@ -22,7 +22,7 @@ enum In {
 }
 
 #[derive(Default)]
-struct Result {
+struct Entry {
     title: String,
     url: String,
     snippet: String,
@@ -62,10 +62,10 @@ pub(super) fn read(text: &str) -> Found {
     }
 }
 
-fn results(text: &str) -> Vec<Result> {
+fn results(text: &str) -> Vec<Entry> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
-    let mut results: Vec<Result> = Vec::new();
+    let mut results: Vec<Entry> = Vec::new();
     let mut inside = In::Nothing;
     let mut is_ad = false;
     for token in Tokenizer::new_with_emitter(text, emitter) {
@@ -85,9 +85,9 @@ fn results(text: &str) -> Vec<Result> {
                 }
                 if has("result__a") && !is_ad {
                     inside = In::Title;
-                    results.push(Result {
+                    results.push(Entry {
                         url: attribute("href"),
-                        ..Result::default()
+                        ..Entry::default()
                     });
                 } else if has("result__snippet") && !is_ad {
                     inside = In::Snippet;
