@@ -14,6 +14,8 @@ use crate::{hash, lines};
 const KEEP: usize = (LINE_WIDTH + 1) * 4;
 /// Bytes read at once.
 const BUFFER: usize = 128 * 1024;
+/// Lines skipped one by one between two looks at whether to stop.
+const LINES_BETWEEN: u64 = 1_024;
 
 /// A line that was read: what was kept of it, and how long it was with its end.
 struct Line {
@@ -105,27 +107,29 @@ fn skip_lines(
     stopped: &dyn Fn() -> bool,
 ) -> io::Result<u64> {
     let (mut left, mut done) = (lines, 0);
-    while left > 0 {
+    // Counting the ends in a whole piece is many times faster than looking for one after the other.
+    while left > 0 && encoding.unit() == 1 {
         if stopped() {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        // Counting the ends in a whole piece is many times faster than looking for one after the other.
-        if encoding.unit() == 1 {
-            let piece = reader.fill_buf()?;
-            let ends: u64 = piece.iter().map(|byte| u64::from(*byte == b'\n')).sum();
-            let length = piece.len();
-            if length > 0 && ends < left {
-                reader.consume(length);
-                left -= ends;
-                done += length as u64;
-                continue;
-            }
+        let piece = reader.fill_buf()?;
+        let ends: u64 = piece.iter().map(|byte| u64::from(*byte == b'\n')).sum();
+        let length = piece.len();
+        if length == 0 || ends >= left {
+            break;
+        }
+        reader.consume(length);
+        left -= ends;
+        done += length as u64;
+    }
+    for line in 0..left {
+        if line % LINES_BETWEEN == 0 && stopped() {
+            return Err(io::ErrorKind::Interrupted.into());
         }
         match each_chunk(reader, encoding, stopped, |_| {})?.0 {
             0 => break,
             bytes => done += bytes,
         }
-        left -= 1;
     }
     Ok(done)
 }
