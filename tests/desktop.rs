@@ -14,6 +14,8 @@
 
 #[path = "desktop/app.rs"]
 mod app;
+#[path = "desktop/closing.rs"]
+mod closing;
 #[path = "desktop/driver.rs"]
 mod driver;
 #[path = "desktop/looks.rs"]

@@ -19,7 +19,10 @@ use std::sync::Arc;
 use cairn_agent::arguments;
 use cairn_agent::tool::{Tool, ToolClass, ToolSpec};
 use cairn_exec::{Group, HelperProgram, Processes};
+use cairn_tools::remember::NoMemory;
+use cairn_tools::web::WebConfig;
 use fixture::{Project, runtime};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// Characters that one tool's description may have.
@@ -35,7 +38,13 @@ fn tools(project: &Project) -> Vec<Arc<dyn Tool>> {
     let processes = Processes::new(HelperProgram::this_program());
     let group = Group::new(processes, |_| {});
     let environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
-    cairn_tools::all(project.workspace(), group, environment)
+    cairn_tools::all(
+        project.workspace(),
+        group,
+        environment,
+        WebConfig::default(),
+        Arc::new(NoMemory),
+    )
 }
 
 fn specs() -> Vec<ToolSpec> {
@@ -316,6 +325,98 @@ fn t1_numbers_and_booleans_as_strings_reach_every_tool() {
                     spec.name,
                     error.message
                 );
+            }
+        }
+    }
+}
+
+/// A JSON value of any kind, not deep.
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        // Texts that mean something somewhere: paths, patterns, numbers, nothing.
+        prop_oneof![
+            Just(""),
+            Just("."),
+            Just("x"),
+            Just("/"),
+            Just("7"),
+            Just("true"),
+            Just("**"),
+            Just("("),
+            Just("a\0b")
+        ]
+        .prop_map(Value::from),
+        ".{0,20}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(2, 12, 3, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            proptest::collection::vec(("[a-z_]{0,8}", inner), 0..3)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+/// Whether no reading of a value makes it one of that type.
+fn is_surely_wrong(schema: &Value, value: &Value) -> bool {
+    match schema["type"].as_str().unwrap() {
+        "string" => !value.is_string(),
+        "integer" | "number" => !value.is_number() && !value.is_string(),
+        "boolean" => !value.is_boolean() && !value.is_string(),
+        "array" => !value.is_array(),
+        _ => false,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// T1: whatever a model sends, no tool panics, nothing wrong is prepared, and what is wrong is named.
+    #[test]
+    fn t1_any_arguments_give_an_answer_that_names_tool_and_field(
+        values in proptest::collection::vec(any_json(), 8),
+        given in proptest::collection::vec(0..5_u8, 8),
+        stray in "[a-z_]{1,10}",
+    ) {
+        let project = Project::with(&["x"]);
+        let (runtime, context) = (runtime(), project.context());
+        for tool in tools(&project) {
+            let spec = tool.spec().clone();
+            let fields = spec.schema["properties"].as_object().unwrap();
+            let mut arguments = serde_json::Map::new();
+            arguments.insert(stray.clone(), values[0].clone());
+            let mut wrong = Vec::new();
+            for (at, (name, field)) in fields.iter().enumerate() {
+                let is_required = spec.schema["required"].as_array().is_some_and(|names| names.contains(&json!(name)));
+                let value = match given[at % given.len()] {
+                    0 => None,
+                    1 | 2 => Some(example(field)),
+                    _ => Some(values[at % values.len()].clone()),
+                };
+                match &value {
+                    None | Some(Value::Null) => wrong.extend(is_required.then_some(name)),
+                    Some(value) => wrong.extend(is_surely_wrong(field, value).then_some(name)),
+                }
+                arguments.remove(name);
+                arguments.extend(value.map(|value| (name.clone(), value)));
+            }
+            let sent = Value::Object(arguments.clone());
+            let prepared = runtime.block_on(tool.prepare(arguments, &context));
+            match prepared {
+                Ok(_) => prop_assert!(wrong.is_empty(), "{} took {sent} in spite of {wrong:?}", spec.name),
+                Err(error) => {
+                    let said = error.message;
+                    prop_assert!(!said.is_empty() && said.chars().count() < 2_000, "{}: {said}", spec.name);
+                    if !wrong.is_empty() {
+                        prop_assert!(said.starts_with(&format!("`{}` was not run: ", spec.name)), "{sent}: {said}");
+                        let names_one = fields.keys().any(|name| said.contains(&format!("`{name}")));
+                        prop_assert!(names_one, "{sent}: {said}");
+                    }
+                }
             }
         }
     }

@@ -257,6 +257,11 @@ impl App {
     }
 
     pub(crate) fn shot(&self, name: &str) {
+        // What is there must also be painted, in its own letters, before it is looked at.
+        self.driver.run_async(
+            "const done = arguments[arguments.length - 1]; document.fonts.ready.then(() => \
+             requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 200))));",
+        );
         self.driver.screenshot(&shots().join(format!("{name}.png")));
     }
 

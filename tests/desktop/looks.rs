@@ -75,11 +75,6 @@ fn the_window_in_both_themes_and_sizes() {
         let both = |what: &str| {
             for (width, height) in SIZES {
                 app.driver.resize(width, height);
-                // What was laid out anew must also be painted before it is looked at.
-                app.driver.run_async(
-                    "const done = arguments[arguments.length - 1]; \
-                     requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 150)));",
-                );
                 fits(&app, what);
                 app.shot(&format!("{what}-{theme}-{width}x{height}"));
             }

@@ -21,7 +21,27 @@ diffs: Array<FileDiff>, } | { "kind": "read",
 /**
  * Its real path.
  */
-path: Array<ShownSpan>, } | { "kind": "other", 
+path: Array<ShownSpan>, } | { "kind": "connect", 
+/**
+ * Its name in ASCII, with the port where it is not the usual one.
+ */
+host: Array<ShownSpan>, 
+/**
+ * The whole address that would be asked for.
+ */
+address: Array<ShownSpan>, } | { "kind": "search", 
+/**
+ * The whole query.
+ */
+query: Array<ShownSpan>, 
+/**
+ * Who would get it: a host, or the user's own command.
+ */
+engine: Array<ShownSpan>, } | { "kind": "remember", 
+/**
+ * The whole fact.
+ */
+fact: Array<ShownSpan>, } | { "kind": "other", 
 /**
  * The words.
  */

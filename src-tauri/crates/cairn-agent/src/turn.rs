@@ -21,6 +21,7 @@ use crate::store::Durability;
 mod asking;
 mod calls;
 mod cards;
+mod changes;
 mod messages;
 mod restore;
 

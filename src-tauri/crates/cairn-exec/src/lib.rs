@@ -9,7 +9,9 @@
 mod command;
 mod environment;
 mod error;
+mod html;
 mod leftovers;
+mod oneshot;
 mod picture;
 mod ports;
 mod processes;
@@ -25,6 +27,7 @@ use std::process::ExitCode;
 pub use command::{CommandSpec, Finished, Label, LiveOutput, Output, Program, Shell, Slice, Survivor};
 pub use environment::child_environment;
 pub use error::ExecError;
+pub use html::{HtmlError, MAX_HTML_BYTES, ReadPage};
 pub use leftovers::Ledger;
 pub use picture::{
     Dimensions, MAX_PICTURE_BYTES, MAX_PICTURE_EDGE, MAX_PICTURE_PIXELS, PictureError, PictureKind,
@@ -51,6 +54,7 @@ pub fn helper_main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> O
     Some(match role.to_str() {
         Some("supervise") => supervisor::main(),
         Some("picture") => picture::helper::main(),
+        Some("html") => html::helper::main(),
         _ => ExitCode::from(2),
     })
 }

@@ -197,6 +197,11 @@ impl Processes {
             .unwrap_or_else(|error| Err(PictureError::Helper(error.to_string())))
     }
 
+    /// The program that is started as a helper.
+    pub(crate) fn helper(&self) -> &HelperProgram {
+        &self.inner.helper
+    }
+
     /// Process id of the supervisor, for diagnostics; none while it does not run.
     pub async fn supervisor(&self) -> Option<u32> {
         match &*self.inner.state.lock().await {

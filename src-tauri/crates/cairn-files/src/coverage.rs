@@ -4,6 +4,8 @@
 //! changed it, the coverage is gone. It can be kept over a restart: it is compared with the disk when it is used.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -87,6 +89,9 @@ pub struct Coverage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Entry {
     path: String,
+    /// The path as it is, where that is no text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bytes: Option<Vec<u8>>,
     #[serde(flatten)]
     seen: Seen,
 }
@@ -96,7 +101,10 @@ impl From<Vec<Entry>> for Coverage {
         Self {
             files: entries
                 .into_iter()
-                .map(|entry| (PathBuf::from(entry.path), entry.seen))
+                .map(|entry| {
+                    let name = entry.bytes.map(OsString::from_vec);
+                    (name.map_or_else(|| entry.path.into(), PathBuf::from), entry.seen)
+                })
                 .collect(),
         }
     }
@@ -104,13 +112,15 @@ impl From<Vec<Entry>> for Coverage {
 
 impl From<Coverage> for Vec<Entry> {
     fn from(coverage: Coverage) -> Self {
-        // A path that is not text is left out: that file is then read once more after a restart.
-        let text = |path: PathBuf| path.into_os_string().into_string().ok();
-        coverage
-            .files
-            .into_iter()
-            .filter_map(|(path, seen)| text(path).map(|path| Entry { path, seen }))
-            .collect()
+        let entry = |(path, seen): (PathBuf, Seen)| Entry {
+            bytes: path
+                .to_str()
+                .is_none()
+                .then(|| path.as_os_str().as_bytes().to_vec()),
+            path: path.to_string_lossy().into_owned(),
+            seen,
+        };
+        coverage.files.into_iter().map(entry).collect()
     }
 }
 

@@ -93,14 +93,14 @@ pub fn unified(diff: &FileDiff) -> String {
 }
 
 /// One side, decoded.
-struct Text {
-    decoded: Decoded,
+struct Text<'a> {
+    decoded: Decoded<'a>,
     ends: LineEnds,
 }
 
-impl Text {
+impl<'a> Text<'a> {
     /// None when it is binary.
-    fn of(side: Option<Side<'_>>) -> Option<Self> {
+    fn of(side: Option<Side<'a>>) -> Option<Self> {
         let decoded = encoding::decode(side.map_or(&[][..], |side| side.bytes))?;
         let ends = lines::ends_of(&decoded.text);
         Some(Self { decoded, ends })
@@ -111,7 +111,7 @@ impl Text {
     }
 }
 
-fn note_differences(diff: &mut FileDiff, old: &Text, new: &Text, both: bool) {
+fn note_differences(diff: &mut FileDiff, old: &Text<'_>, new: &Text<'_>, both: bool) {
     let notes = &mut diff.notes;
     match (both && old.ends_open(), new.ends_open()) {
         (false, true) => notes.push("the file has no newline at its end".to_owned()),
@@ -139,7 +139,7 @@ fn note_differences(diff: &mut FileDiff, old: &Text, new: &Text, both: bool) {
     }
 }
 
-fn compare(diff: &mut FileDiff, old: &Text, new: &Text) {
+fn compare(diff: &mut FileDiff, old: &Text<'_>, new: &Text<'_>) {
     let window = window::of(old, new);
     let (old_lines, new_lines) = (window.old_lines(old.ends), window.new_lines(new.ends));
     let ops = operations(&old_lines, &new_lines);

@@ -2,6 +2,7 @@
 
 pub mod nearest;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::encoding::{self, Decoded, Encoding};
@@ -101,23 +102,30 @@ pub enum EditError {
 
 /// Applies edits in order, each to the result of those before it; with the index of the one that fails.
 pub fn apply(bytes: &[u8], edits: &[Replacement<'_>]) -> Result<Edited, (usize, EditError)> {
-    let mut edited = Edited {
-        bytes: bytes.to_vec(),
-        shifts: Vec::with_capacity(edits.len()),
-    };
+    let mut now = Cow::Borrowed(bytes);
+    let mut shifts = Vec::with_capacity(edits.len());
     for (index, edit) in edits.iter().enumerate() {
-        let shifts = apply_one(&mut edited.bytes, edit).map_err(|error| (index, error))?;
-        edited.shifts.push(shifts);
+        match apply_one(&now, edit).map_err(|error| (index, error))? {
+            Some((bytes, moved)) => {
+                now = Cow::Owned(bytes);
+                shifts.push(moved);
+            }
+            None => shifts.push(Vec::new()),
+        }
     }
-    Ok(edited)
+    Ok(Edited {
+        bytes: now.into_owned(),
+        shifts,
+    })
 }
 
-fn apply_one(bytes: &mut Vec<u8>, edit: &Replacement<'_>) -> Result<Vec<Shift>, EditError> {
+/// The bytes after one edit and where lines moved; nothing when old and new are the same.
+fn apply_one(bytes: &[u8], edit: &Replacement<'_>) -> Result<Option<(Vec<u8>, Vec<Shift>)>, EditError> {
     if edit.old.is_empty() {
         return Err(EditError::EmptyOld);
     }
     if lines::model_text(edit.old) == lines::model_text(edit.new) {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let decoded = encoding::decode(bytes).ok_or(EditError::Binary { bytes: bytes.len() })?;
     let ends = lines::ends_of(&decoded.text);
@@ -139,8 +147,8 @@ fn apply_one(bytes: &mut Vec<u8>, edit: &Replacement<'_>) -> Result<Vec<Shift>, 
             encoding: decoded.encoding.name(),
         });
     }
-    *bytes = splice(bytes, &decoded, &found, edit.new, ends)?;
-    Ok(shifts(&decoded.text, &found, edit, ends))
+    let after = splice(bytes, &decoded, &found, edit.new, ends)?;
+    Ok(Some((after, shifts(&decoded.text, &found, edit, ends))))
 }
 
 fn shifts(text: &str, found: &[Range<usize>], edit: &Replacement<'_>, ends: LineEnds) -> Vec<Shift> {
@@ -161,7 +169,7 @@ fn shifts(text: &str, found: &[Range<usize>], edit: &Replacement<'_>, ends: Line
 /// Puts `new` in place of the ranges; every byte outside them is copied as it is.
 fn splice(
     bytes: &[u8],
-    decoded: &Decoded,
+    decoded: &Decoded<'_>,
     found: &[Range<usize>],
     new: &str,
     ends: LineEnds,

@@ -3,6 +3,8 @@
 //! Nothing here ever writes a whole file from decoded text: an edit replaces the bytes of what it matched and
 //! leaves every other byte alone.
 
+use std::borrow::Cow;
+
 use encoding_rs::WINDOWS_1252;
 
 /// Bytes of the start of a file that are looked at to tell text from binary.
@@ -57,13 +59,13 @@ pub enum Detected {
 
 /// Text with the bytes it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decoded {
+pub struct Decoded<'a> {
     /// How it is written.
     pub encoding: Encoding,
     /// Bytes of the byte order mark; not part of `text`.
     pub bom: usize,
-    /// The text.
-    pub text: String,
+    /// The text; borrowed where the bytes are it already.
+    pub text: Cow<'a, str>,
     /// Places of `text` that stand for bytes that no character has: offset in `text` and number of bytes.
     pub damaged: Vec<(usize, usize)>,
 }
@@ -97,7 +99,7 @@ pub fn detect(bytes: &[u8]) -> Detected {
 }
 
 /// Decodes the whole of a file, or the part of it that begins at its start.
-pub fn decode(bytes: &[u8]) -> Option<Decoded> {
+pub fn decode(bytes: &[u8]) -> Option<Decoded<'_>> {
     match detect(bytes) {
         Detected::Text { encoding, bom } => {
             let (text, damaged) = decode_as(encoding, bytes.get(bom..).unwrap_or_default());
@@ -113,15 +115,12 @@ pub fn decode(bytes: &[u8]) -> Option<Decoded> {
 }
 
 /// Decodes bytes without a mark in a known encoding; see [`Decoded::damaged`] for the second part.
-pub fn decode_as(encoding: Encoding, bytes: &[u8]) -> (String, Vec<(usize, usize)>) {
+pub fn decode_as(encoding: Encoding, bytes: &[u8]) -> (Cow<'_, str>, Vec<(usize, usize)>) {
     match encoding {
         Encoding::Utf8 => decode_utf8(bytes),
         Encoding::Utf16Le => decode_utf16(bytes, u16::from_le_bytes),
         Encoding::Utf16Be => decode_utf16(bytes, u16::from_be_bytes),
-        Encoding::Legacy => (
-            WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned(),
-            Vec::new(),
-        ),
+        Encoding::Legacy => (WINDOWS_1252.decode_without_bom_handling(bytes).0, Vec::new()),
     }
 }
 
@@ -144,7 +143,7 @@ pub fn encode(encoding: Encoding, text: &str) -> Result<Vec<u8>, Unencodable> {
     }
 }
 
-impl Decoded {
+impl Decoded<'_> {
     /// Offsets in the file for ascending offsets in `text`.
     pub fn byte_offsets(&self, ascending: &[usize]) -> Vec<usize> {
         if self.encoding == Encoding::Utf8 && self.damaged.is_empty() {
@@ -244,9 +243,9 @@ fn utf16_without_mark(bytes: &[u8]) -> Option<Encoding> {
     (damaged.is_empty() && !odd).then_some(encoding)
 }
 
-fn decode_utf8(bytes: &[u8]) -> (String, Vec<(usize, usize)>) {
+fn decode_utf8(bytes: &[u8]) -> (Cow<'_, str>, Vec<(usize, usize)>) {
     if let Ok(text) = std::str::from_utf8(bytes) {
-        return (text.to_owned(), Vec::new());
+        return (Cow::Borrowed(text), Vec::new());
     }
     let mut text = String::with_capacity(bytes.len());
     let mut damaged = Vec::new();
@@ -257,10 +256,10 @@ fn decode_utf8(bytes: &[u8]) -> (String, Vec<(usize, usize)>) {
             text.push(char::REPLACEMENT_CHARACTER);
         }
     }
-    (text, damaged)
+    (Cow::Owned(text), damaged)
 }
 
-fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> (String, Vec<(usize, usize)>) {
+fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> (Cow<'_, str>, Vec<(usize, usize)>) {
     let (pairs, rest) = bytes.as_chunks::<2>();
     let mut text = String::with_capacity(pairs.len());
     let mut damaged = Vec::new();
@@ -274,7 +273,7 @@ fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> (String, Vec<(usize, 
         damaged.push((text.len(), rest.len()));
         text.push(char::REPLACEMENT_CHARACTER);
     }
-    (text, damaged)
+    (Cow::Owned(text), damaged)
 }
 
 #[cfg(test)]

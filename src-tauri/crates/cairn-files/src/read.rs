@@ -182,15 +182,15 @@ pub fn page(
     request: &PageRequest,
     stopped: &dyn Fn() -> bool,
 ) -> Result<Lines, FileError> {
-    let (file, stat) = root.open_file(real)?;
-    let stamp = Stamp::of(&stat);
-    if stamp.size > WHOLE_LIMIT {
-        return stream::page(file, stamp, request, stopped)
-            .map_err(|error| FileError::from_io("read", &root.show(real), &error));
+    match whole(root, real, WHOLE_LIMIT) {
+        Ok(content) => Ok(page_of(&content, request)),
+        Err(FileError::TooLarge { .. }) => {
+            let (file, stat) = root.open_file(real)?;
+            stream::page(file, Stamp::of(&stat), request, stopped)
+                .map_err(|error| FileError::from_io("read", &root.show(real), &error))
+        }
+        Err(error) => Err(error),
     }
-    drop(file);
-    let content = whole(root, real, WHOLE_LIMIT)?;
-    Ok(page_of(&content, request))
 }
 
 /// Lines of a file that was read whole.

@@ -188,6 +188,28 @@ impl Root {
         })
     }
 
+    /// Whether the last name of a text that leads to `found` is itself a link. Moving or deleting by such a name would
+    /// reach another file than the one that is named.
+    pub fn ends_in_link(&self, text: &str, found: &Resolved) -> bool {
+        let path = Path::new(text);
+        let (Some(folder), Some(named)) = (path.parent(), path.file_name()) else {
+            return false;
+        };
+        let folder = if folder.as_os_str().is_empty() {
+            Ok(self.real.clone())
+        } else {
+            self.resolve(&folder.to_string_lossy()).map(|folder| folder.real)
+        };
+        let unescaped =
+            name::from_escaped(text).and_then(|text| Path::new(&text).file_name().map(OsStr::to_owned));
+        let is = |name: &OsStr| {
+            folder
+                .as_ref()
+                .is_ok_and(|folder| folder.join(name) == found.real)
+        };
+        !is(named) && !unescaped.as_deref().is_some_and(is)
+    }
+
     /// A real path for model and person: relative to the project, `.` for itself, absolute outside.
     pub fn show(&self, real: &Path) -> String {
         match real.strip_prefix(&self.real) {

@@ -6,18 +6,23 @@
 //! and writes into it after it was hashed writes into a file that no longer has a name.
 
 mod calls;
+mod folders;
+mod moving;
 mod recover;
 mod temporary;
 
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fd::OwnedFd;
-use rustix::fs::{Access, AtFlags, Mode, OFlags, Stat};
+use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::fs::{Access, AtFlags, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::{FileError, Kind, Root, hash};
 use calls::{Calls, Kernel, Rename};
+use folders::Folders;
+pub use folders::make_folder;
+pub use moving::Move;
 pub use recover::{Recovered, Unfinished, recover};
 use temporary::Temporary;
 pub use temporary::is_temporary;
@@ -89,7 +94,7 @@ impl Swap {
 
     /// Puts these bytes there. Mode, owner where possible and extended attributes stay; missing folders are made.
     pub fn write(&self, root: &Root, bytes: &[u8]) -> Result<Written, FileError> {
-        self.write_with(root, bytes, &Kernel)
+        self.write_with(root, bytes, None, &Kernel)
     }
 
     /// Removes the file.
@@ -97,7 +102,14 @@ impl Swap {
         self.remove_with(root, &Kernel)
     }
 
-    fn write_with(&self, root: &Root, bytes: &[u8], calls: &dyn Calls) -> Result<Written, FileError> {
+    /// `like` is the file whose mode, owner and attributes a new one takes over.
+    fn write_with(
+        &self,
+        root: &Root,
+        bytes: &[u8],
+        like: Option<(std::fs::File, Stat)>,
+        calls: &dyn Calls,
+    ) -> Result<Written, FileError> {
         root.check_alive()?;
         let mut made = Folders::default();
         if self.expected == Expected::Absent {
@@ -105,7 +117,7 @@ impl Swap {
         }
         let folder = root.open_folder(self.parent())?;
         let mut syncs = made.syncs;
-        let old = self.old_file(root)?;
+        let old = self.old_file(root)?.or(like);
         let mut temporary =
             Temporary::create(&folder, self.temporary_name(), old.as_ref().map(|(_, stat)| stat))
                 .map_err(|errno| self.fail("write", errno))?;
@@ -145,15 +157,15 @@ impl Swap {
         root.check_alive()?;
         let folder = root.open_folder(self.parent())?;
         let dir = folder.as_fd();
-        calls
-            .rename(dir, self.name(), self.temporary_name(), Rename::NoReplace)
-            .map_err(|errno| self.fail("delete", errno))?;
+        match rename_if_free(calls, dir, self.name(), self.temporary_name()) {
+            Ok(()) => {}
+            Err(Errno::NOENT) => return Err(FileError::Changed(self.shown.clone())),
+            Err(errno) => return Err(self.fail("delete", errno)),
+        }
         let out = temporary::hash_at(&folder, self.temporary_name()).unwrap_or_default();
         if out != *expected {
             // Should another have taken the name by now, both are kept and the person is told where.
-            calls
-                .rename(dir, self.temporary_name(), self.name(), Rename::NoReplace)
-                .map_err(|_| self.stranded())?;
+            rename_if_free(calls, dir, self.temporary_name(), self.name()).map_err(|_| self.stranded())?;
             return Err(FileError::Changed(self.shown.clone()));
         }
         rustix::fs::unlinkat(dir, self.temporary_name(), AtFlags::empty())
@@ -190,15 +202,7 @@ impl Swap {
 
     fn put_new(&self, folder: &OwnedFd, calls: &dyn Calls) -> Result<Guard, FileError> {
         let dir = folder.as_fd();
-        let outcome = match calls.rename(dir, self.temporary_name(), self.name(), Rename::NoReplace) {
-            // A hard link is made only when the name is free, too.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                rustix::fs::linkat(dir, self.temporary_name(), dir, self.name(), AtFlags::empty())
-                    .and_then(|()| rustix::fs::unlinkat(dir, self.temporary_name(), AtFlags::empty()))
-            }
-            other => other,
-        };
-        match outcome {
+        match rename_if_free(calls, dir, self.temporary_name(), self.name()) {
             Ok(()) => Ok(Guard::Exact),
             Err(Errno::EXIST) => Err(FileError::Appeared(self.shown.clone())),
             Err(errno) => Err(self.fail("create", errno)),
@@ -333,6 +337,18 @@ impl Swap {
     }
 }
 
+/// Gives a file another name in its folder, only when nothing has that name.
+fn rename_if_free(calls: &dyn Calls, dir: BorrowedFd<'_>, from: &Path, to: &Path) -> Result<(), Errno> {
+    match calls.rename(dir, from, to, Rename::NoReplace) {
+        // A hard link is made only when the name is free, too.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            rustix::fs::linkat(dir, from, dir, to, AtFlags::empty())
+                .and_then(|()| rustix::fs::unlinkat(dir, from, AtFlags::empty()))
+        }
+        other => other,
+    }
+}
+
 /// Fails when a file must not be written: a rename would replace it whatever its mode says.
 pub fn check_writable(root: &Root, real: &Path) -> Result<(), FileError> {
     let shown = root.show(real);
@@ -345,56 +361,6 @@ pub fn check_writable(root: &Root, real: &Path) -> Result<(), FileError> {
         _ if read_only => Err(FileError::ReadOnly(shown)),
         Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => Err(FileError::ReadOnly(shown)),
         _ => Ok(()),
-    }
-}
-
-/// Folders made for a new file; those that are empty go again when the change fails.
-#[derive(Default)]
-struct Folders {
-    made: Vec<PathBuf>,
-    handles: Vec<(OwnedFd, PathBuf)>,
-    syncs: u32,
-}
-
-impl Folders {
-    fn make(&mut self, root: &Root, folder: &Path, calls: &dyn Calls) -> Result<(), FileError> {
-        let mut missing: Vec<&Path> = Vec::new();
-        let mut there = folder;
-        while root.kind(there)? == Kind::Missing {
-            missing.push(there);
-            there = there
-                .parent()
-                .ok_or_else(|| FileError::Missing(root.show(folder)))?;
-        }
-        for path in missing.into_iter().rev() {
-            let fail = |errno| FileError::from_errno("make the folder", &root.show(path), errno);
-            let parent = root.open_folder(path.parent().unwrap_or(Path::new("/")))?;
-            let name = path.file_name().map_or(path, Path::new);
-            match rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o777)) {
-                Ok(()) => {
-                    calls.sync(parent.as_fd()).map_err(fail)?;
-                    self.syncs += 1;
-                    self.made.push(path.to_owned());
-                    self.handles.push((parent, name.to_owned()));
-                }
-                Err(Errno::EXIST) => {}
-                Err(errno) => return Err(fail(errno)),
-            }
-        }
-        Ok(())
-    }
-
-    fn keep(&mut self) {
-        self.handles.clear();
-    }
-}
-
-impl Drop for Folders {
-    fn drop(&mut self) {
-        for (parent, name) in self.handles.iter().rev() {
-            // One that is no longer empty is somebody's.
-            rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR).ok();
-        }
     }
 }
 

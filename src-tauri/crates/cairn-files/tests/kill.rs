@@ -14,7 +14,9 @@ use std::process::Stdio;
 use cairn_files::swap::{Expected, Swap, Unfinished, is_temporary, recover};
 use cairn_files::{Root, hash, read};
 
-const KILLS: u32 = 30;
+/// Kills of every run; another number is named in the environment.
+const KILLS: u32 = 20;
+const COUNT: &str = "CAIRN_KILLS";
 const SIZE: usize = 300_000;
 const FOLDER: &str = "CAIRN_TEST_KILL_FOLDER";
 
@@ -47,7 +49,8 @@ fn a_killed_write_leaves_the_old_or_the_new_file_whole() {
     let path = root.path().join("f");
     std::fs::write(&path, version(0)).unwrap();
     let mut leftovers = 0;
-    for kill in 0..KILLS {
+    let kills = std::env::var(COUNT).map_or(KILLS, |count| count.parse().unwrap());
+    for kill in 0..kills {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["child_that_writes", "--exact", "--nocapture"])
             .env(FOLDER, root.path())
@@ -78,6 +81,7 @@ fn a_killed_write_leaves_the_old_or_the_new_file_whole() {
         .map(|entry| entry.unwrap().file_name())
         .collect();
     assert_eq!(names, ["f"], "{leftovers} were swept");
+    println!("{kills} kills, {leftovers} temporary files swept");
 }
 
 fn wait_until_ready(child: &mut std::process::Child) {

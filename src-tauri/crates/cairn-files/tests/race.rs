@@ -11,11 +11,15 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use cairn_files::swap::{Expected, Swap};
+use cairn_files::swap::{Expected, Move, Swap, make_folder};
 use cairn_files::{Root, hash, read};
 
+/// Rounds at least, however slow the machine is.
 const ROUNDS: usize = 400;
+/// Names for how many seconds the race goes on, for more than the few rounds of every run.
+const SECONDS: &str = "CAIRN_RACE_SECONDS";
 
 /// Ends the flipping also when an assertion fails; the scope would wait for it for ever.
 struct StopAtEnd<'a>(&'a AtomicBool);
@@ -29,7 +33,15 @@ impl Drop for StopAtEnd<'_> {
 /// Lets folder and link trade places until told to stop, so that there is always one of them.
 fn flip(folder: &Path, link: &Path, stop: &AtomicBool) {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
-    while !stop.load(Ordering::Relaxed) {
+    for round in 0_u32.. {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        // Pauses of every length up to a fraction of a millisecond, so that each step of a call is hit, and some
+        // calls are not.
+        for _ in 0..round.wrapping_mul(7_919) % 60_000 {
+            std::hint::spin_loop();
+        }
         renameat_with(CWD, folder, CWD, link, RenameFlags::EXCHANGE).unwrap();
     }
 }
@@ -46,11 +58,14 @@ fn race(open: impl Fn(&Path) -> Root) {
     let root = open(&base.join("p"));
     let target = base.join("p/dir/f");
     let stop = AtomicBool::new(false);
+    let seconds = std::env::var(SECONDS).map_or(0, |seconds| seconds.parse().unwrap());
+    let end = Instant::now() + Duration::from_secs(seconds);
     let (mut reads, mut writes) = (0, 0);
+    let (mut moves, mut refused) = (0, 0);
     std::thread::scope(|scope| {
         scope.spawn(|| flip(&base.join("p/dir"), &base.join("p/link"), &stop));
         let _stop = StopAtEnd(&stop);
-        for round in 0..ROUNDS {
+        for round in (0..).take_while(|round| *round < ROUNDS || Instant::now() < end) {
             if let Ok(content) = read::whole(&root, &target, 1_000) {
                 assert_ne!(content.bytes, b"outside");
                 reads += 1;
@@ -58,8 +73,26 @@ fn race(open: impl Fn(&Path) -> Root) {
                 writes += usize::from(swap.write(&root, format!("round {round}").as_bytes()).is_ok());
             }
             if let Ok(swap) = Swap::new(&root, &base.join(format!("p/dir/new-{round}")), Expected::Absent) {
-                writes += usize::from(swap.write(&root, b"new").is_ok());
+                match swap.write(&root, b"new") {
+                    Ok(_) => writes += 1,
+                    Err(_) => refused += 1,
+                }
             }
+            // Out of the folder and into it, and away again, so that it does not fill up.
+            let (new, beside) = (
+                base.join(format!("p/dir/new-{round}")),
+                base.join(format!("p/new-{round}")),
+            );
+            let hash = hash::of_bytes(b"new");
+            for (from, to) in [(&new, &beside), (&beside, &new)] {
+                let moving = Move::new(&root, from, to, &hash).unwrap();
+                moves += usize::from(moving.run(&root, b"new").is_ok());
+            }
+            for path in [&new, &beside] {
+                let swap = Swap::new(&root, path, Expected::Content(hash.clone())).unwrap();
+                swap.remove(&root).ok();
+            }
+            make_folder(&root, &base.join(format!("p/dir/folder-{round}/deep"))).ok();
             // What is resolved at a moment when the link is there is judged as outside, never as inside.
             if let Ok(found) = root.resolve("dir/f") {
                 assert_eq!(
@@ -69,7 +102,11 @@ fn race(open: impl Fn(&Path) -> Root) {
             }
         }
     });
-    assert!(reads + writes > 0, "nothing ever worked: the race proves nothing");
+    println!("{reads} reads, {writes} writes, {moves} moves, {refused} refused: nothing outside was touched");
+    assert!(
+        reads > 0 && writes > 0 && moves > 0,
+        "nothing ever worked: the race proves nothing"
+    );
     let outside: Vec<_> = std::fs::read_dir(base.join("outside")).unwrap().collect();
     assert_eq!(outside.len(), 1, "{outside:?}");
     assert_eq!(

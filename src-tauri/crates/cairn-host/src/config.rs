@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use cairn_models::Secret;
 use cairn_policy::Rule;
 use cairn_protocol::{ApiError, ErrorCode, Mode, Theme, ValueOrigin};
+use cairn_tools::web::WebConfig;
 use toml_edit::DocumentMut;
 
 use crate::environment::Environment;
@@ -57,6 +58,7 @@ pub struct Config {
     pub(crate) steps_auto: Option<u32>,
     pub(crate) tools_off: Vec<String>,
     pub(crate) pass_env: Vec<String>,
+    pub(crate) web_search: WebConfig,
     pub(crate) origins: Vec<(String, ValueOrigin)>,
 }
 

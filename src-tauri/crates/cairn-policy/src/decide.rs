@@ -6,6 +6,7 @@
 mod card;
 mod command;
 mod judge;
+mod reach;
 mod write;
 
 use cairn_protocol::{Decided, Mode, RuleOffer};

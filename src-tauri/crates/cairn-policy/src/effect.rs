@@ -22,6 +22,15 @@ pub enum Care {
     Protected,
 }
 
+/// How much an address that is asked for could carry to its host. Case N57.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Carries {
+    /// As much as an address needs.
+    Little,
+    /// Enough to carry out a file: asks whatever the rules allow.
+    Much,
+}
+
 /// One thing a call would do. Paths are real paths: all links resolved, a missing leaf through its nearest
 /// existing parent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -56,6 +65,23 @@ pub enum Effect {
         place: Place,
         /// Whether it asks for the network.
         network: bool,
+    },
+    /// Connects to a host over HTTP.
+    ReachHost {
+        /// The host as an address names it after parsing: lower case, ASCII (`xn--` form), no dot at its end, IPv6 in
+        /// brackets.
+        host: String,
+        /// The port.
+        port: u16,
+        /// How much the address itself could carry out.
+        carries: Carries,
+    },
+    /// Puts a query to the search engine of the user's choice.
+    SearchWeb,
+    /// Keeps a fact about the project for later sessions.
+    Remember {
+        /// The request has read text from outside the user's machine: what is to be kept may be somebody else's words.
+        doubtful: bool,
     },
     /// Touches only the agent's own things: plan, question, status. Never asks.
     Own,

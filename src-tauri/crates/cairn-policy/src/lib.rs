@@ -2,9 +2,11 @@
 //!
 //! Owns: the judgement. Must never know: how anything is done, or who asks. No input or output.
 
+pub mod address;
 mod decide;
 mod effect;
 mod git;
+mod host;
 mod line;
 mod path;
 mod rule;
@@ -13,6 +15,7 @@ mod show;
 pub use decide::{Approve, Asked, Decision, Edits, Policy, Presence, Sandbox, decide};
 pub use effect::*;
 pub use git::{GitRead, git_read};
+pub use host::{is_this_machine, shared_domain};
 pub use path::{Places, is_credential, runs_later};
 pub use rule::{
     ExactLine, Granted, HostName, LeadingWords, MAX_RULE_BYTES, PathGlob, Rule, RuleError, RuleList,

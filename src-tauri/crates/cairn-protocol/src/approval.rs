@@ -61,6 +61,25 @@ pub enum ApprovalSubject {
         /// Its real path.
         path: Vec<ShownSpan>,
     },
+    /// A host would be connected to.
+    Connect {
+        /// Its name in ASCII, with the port where it is not the usual one.
+        host: Vec<ShownSpan>,
+        /// The whole address that would be asked for.
+        address: Vec<ShownSpan>,
+    },
+    /// The web would be searched.
+    Search {
+        /// The whole query.
+        query: Vec<ShownSpan>,
+        /// Who would get it: a host, or the user's own command.
+        engine: Vec<ShownSpan>,
+    },
+    /// A fact would be kept for later sessions.
+    Remember {
+        /// The whole fact.
+        fact: Vec<ShownSpan>,
+    },
     /// Anything else, in words.
     Other {
         /// The words.

@@ -6,11 +6,11 @@
 mod journal;
 mod sessions;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use cairn_agent::store::{Durability, EventStore, StoreError};
@@ -44,6 +44,8 @@ struct Inner {
     blobs: Arc<Blobs>,
     syncs: Arc<AtomicU64>,
     own: ProcessMark,
+    /// Sessions whose lease was given back although that could not be stored: the disk was full, say. They are free.
+    owed: Arc<Mutex<HashSet<i64>>>,
     path: PathBuf,
 }
 
@@ -82,14 +84,17 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let (session, own) = (self.session, self.inner.own.clone());
+        let (session, own, owed) = (self.session, self.inner.own.clone(), self.inner.owed.clone());
         let job: Job = Box::new(move |writer| {
             let released = writer.commit(Durability::Committed, |db| {
                 Ok(leases::release(db, session, &own)?)
             });
-            // Nothing is lost: a lease of a process that has ended counts for nothing.
+            // Nothing is lost: a lease of a process that has ended counts for nothing, and this one knows better.
             if let Err(error) = released {
-                tracing::warn!(%error, "a lease was not given back");
+                tracing::warn!(%error, "a lease was not given back yet");
+                owed.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .insert(session);
             }
         });
         if self.inner.orders.send(Order::Work(job)).is_err() {
@@ -122,6 +127,7 @@ impl Store {
             blobs,
             syncs,
             own: ProcessMark::own(),
+            owed: Arc::default(),
             path,
         };
         let store = Self {
@@ -146,18 +152,27 @@ impl Store {
     /// one included.
     pub async fn lease(&self, session: &SessionId, program: &str) -> Result<Lease, StoreError> {
         let (id, own, program) = (session.clone(), self.inner.own.clone(), program.to_owned());
+        let owed = self.inner.owed.clone();
         let number = self
             .write(Durability::Committed, move |db| {
                 let n = rows::get(db, &id)?.n;
+                if owed.lock().unwrap_or_else(PoisonError::into_inner).contains(&n) {
+                    leases::release(db, n, &own)?;
+                }
                 leases::take(db, n, &own, &program, now())?;
                 Ok(n)
             })
             .await?;
+        self.owed().remove(&number);
         Ok(Lease {
             inner: Arc::clone(&self.inner),
             session: number,
             id: session.clone(),
         })
+    }
+
+    fn owed(&self) -> MutexGuard<'_, HashSet<i64>> {
+        self.inner.owed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does it in one transaction on the writer's thread.

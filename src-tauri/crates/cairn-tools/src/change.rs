@@ -13,6 +13,7 @@ use cairn_files::edit::Shift;
 use cairn_files::read::{self, Content, EDIT_LIMIT};
 use cairn_files::swap::{Expected, Swap};
 use cairn_files::{FileError, Kind, Resolved, encoding, hash, lines};
+use cairn_policy::Place;
 use cairn_protocol::{ApprovalSubject, ContentBlock, FileChange, FileDiff};
 use futures_util::future::BoxFuture;
 
@@ -24,8 +25,8 @@ use crate::prepared::digest;
 pub(crate) enum Seen {
     /// All of it.
     Whole,
-    /// What was seen before, moved, and what was put in its place.
-    Edited(Vec<Shift>),
+    /// What was seen before, moved by each edit in turn, and what was put in its place.
+    Edited(Vec<Vec<Shift>>),
     /// What was seen before, and the lines from this one on.
     Appended(u64),
 }
@@ -36,7 +37,8 @@ pub(crate) struct Change {
     pub(crate) target: Resolved,
     /// What is there now; none when nothing is.
     pub(crate) before: Option<Content>,
-    pub(crate) after: Vec<u8>,
+    /// What will be there; none when it will be gone.
+    pub(crate) after: Option<Vec<u8>>,
     pub(crate) seen: Seen,
     /// What the model is told once it is done, before the counts: `Edited src/a.rs: 1 replacement on line 4`.
     pub(crate) told: String,
@@ -47,19 +49,14 @@ pub(crate) struct Change {
 impl Change {
     /// The call as it is judged. `tool` and `title` are those of the tool.
     pub(crate) fn prepare(self, tool: &str, title: &str) -> Prepared {
-        let after_hash = hash::of_bytes(&self.after);
+        let after_hash = self.after.as_deref().map(hash::of_bytes);
         let before = self.before.as_ref().map(|before| Side {
             bytes: &before.bytes,
             hash: &before.hash,
         });
-        let diff = diff::file_diff(
-            &self.target.shown,
-            before,
-            Some(Side {
-                bytes: &self.after,
-                hash: &after_hash,
-            }),
-        );
+        let after = self.after.as_deref().zip(after_hash.as_deref());
+        let after = after.map(|(bytes, hash)| Side { bytes, hash });
+        let diff = diff::file_diff(&self.target.shown, before, after);
         let before_hash = before.map_or("", |side| side.hash);
         let path = self.target.real.as_os_str().as_encoded_bytes();
         let links = self.before.as_ref().map_or(0, |before| before.links);
@@ -72,7 +69,14 @@ impl Change {
             }),
             says: None,
             blocks: vec![ContentBlock::Diff(diff.clone())],
-            digest: digest(tool, &[path, before_hash.as_bytes(), after_hash.as_bytes()]),
+            digest: digest(
+                tool,
+                &[
+                    path,
+                    before_hash.as_bytes(),
+                    after_hash.as_deref().unwrap_or_default().as_bytes(),
+                ],
+            ),
             limit: None,
             action: Action::Execute(Box::new(Apply {
                 change: self,
@@ -105,6 +109,63 @@ pub(crate) fn nothing_to_do(
             ..ToolOutcome::ok(told)
         }))),
     }
+}
+
+/// The file that is to leave its place, with its content.
+///
+/// Fails unless it lies inside the project, is named by itself and not by a link to it, may be written, and was seen
+/// to its end. `doing` is what would become of it, like `deleted`.
+pub(crate) fn whole_and_inside(
+    workspace: &Workspace,
+    path: &str,
+    doing: &str,
+) -> Result<(Resolved, Content), ToolError> {
+    let target = inside(workspace, path, doing)?;
+    if target.kind == Kind::Folder {
+        return Err(ToolError::new(format!(
+            "{0} was not {doing}: it is a folder, and this takes one file at a time. Take the files in it one by one, \
+             or use the shell for the whole folder.",
+            target.shown
+        )));
+    }
+    if workspace.root().ends_in_link(path, &target) {
+        return Err(ToolError::new(format!(
+            "`{path}` was not {doing}: it is a link to {0}. Name {0} itself, or use the shell for the link.",
+            target.shown
+        )));
+    }
+    let Some(content) = present(workspace, &target)? else {
+        return Err(crate::read_file::explain_missing(workspace, &target));
+    };
+    let covered = workspace.coverage().check_overwrite(&target.real, &content);
+    match covered {
+        Ok(()) => Ok((target, content)),
+        Err(Gap::NeverRead) if encoding::decode(&content.bytes).is_none() => Err(ToolError::new(format!(
+            "{} was not {doing}: it is a binary file of {} bytes, so you cannot have seen what would be lost. Ask the \
+             user, or use the shell.",
+            target.shown,
+            content.bytes.len()
+        ))),
+        Err(gap) => Err(ToolError::new(
+            explain_gap(&gap, &target.shown)
+                .message
+                .replace("was not changed", &format!("was not {doing}"))
+                .replace("would be overwritten", &format!("would be {doing}"))
+                .replace(", or change only a part with edit_file", ""),
+        )),
+    }
+}
+
+/// Where a path leads, which must be inside the project.
+pub(crate) fn inside(workspace: &Workspace, path: &str, doing: &str) -> Result<Resolved, ToolError> {
+    let target = workspace.resolve(path)?;
+    if target.place == Place::Outside {
+        return Err(ToolError::new(format!(
+            "{} was not {doing}: it is outside the project, and this works only inside it. Ask the user to do it.",
+            target.shown
+        )));
+    }
+    Ok(target)
 }
 
 /// Reads the file that is to be changed; none when nothing is there. Anything but a file is an error.
@@ -172,7 +233,8 @@ pub(crate) fn count_lines(bytes: &[u8]) -> u64 {
 struct Apply {
     change: Change,
     diff: FileDiff,
-    after_hash: String,
+    /// None when the file will be gone.
+    after_hash: Option<String>,
 }
 
 impl Execute for Apply {
@@ -187,7 +249,7 @@ impl Execute for Apply {
 }
 
 /// How far a change came.
-enum Failure {
+pub(crate) enum Failure {
     Stopped,
     File(FileError),
     Journal(StoreError),
@@ -221,8 +283,14 @@ impl Apply {
             return Err(Failure::Stopped);
         }
         let writing = Arc::clone(self);
-        let written =
-            blocking(move || swap.write(writing.change.workspace.root(), &writing.change.after)).await;
+        let written = blocking(move || {
+            let root = writing.change.workspace.root();
+            match &writing.change.after {
+                Some(after) => swap.write(root, after),
+                None => swap.remove(root),
+            }
+        })
+        .await;
         let recorded = journal
             .after_change(context.call.clone(), path, written.is_ok())
             .await;
@@ -267,7 +335,7 @@ impl Apply {
             path: self.change.target.real.clone(),
             before: before.map(|before| before.bytes.clone()),
             mode: before.map(|before| before.mode),
-            after: Some(self.after_hash.clone()),
+            after: self.after_hash.clone(),
             temporary: Some(temporary),
         }
     }
@@ -282,66 +350,96 @@ impl Apply {
             seen,
             ..
         } = &self.change;
+        let mut coverage = workspace.coverage();
+        let (Some(after), Some(hash)) = (after, &self.after_hash) else {
+            coverage.forget(&target.real);
+            workspace.note_gone(&target.real);
+            return;
+        };
         let total = count_lines(after);
         workspace.note_existing(&target.real);
-        let mut coverage = workspace.coverage();
         match (seen, before) {
-            (Seen::Edited(shifts), _) => coverage.note_edited(&target.real, &self.after_hash, shifts, total),
+            (Seen::Edited(edits), _) => {
+                for shifts in edits {
+                    coverage.note_edited(&target.real, hash, shifts, total);
+                }
+            }
             (Seen::Appended(first), Some(before)) => {
                 let added = LineRange {
                     first: *first,
                     last: total,
                 };
-                coverage.note_appended(&target.real, before, &self.after_hash, added);
+                coverage.note_appended(&target.real, before, hash, added);
             }
             (Seen::Whole, _) | (Seen::Appended(_), None) => {
-                coverage.note_whole(&target.real, &self.after_hash, total);
+                coverage.note_whole(&target.real, hash, total);
             }
         }
     }
 
     fn outcome(&self, unrecorded: Option<StoreError>) -> ToolOutcome {
-        let FileDiff { added, removed, .. } = self.diff;
-        let note = format!("+{added} \u{2212}{removed}");
-        let mut content = format!("{} ({note}).", self.change.told);
-        for remark in &self.diff.notes {
-            content.push_str("\nNote: ");
-            content.push_str(remark);
-            content.push('.');
-        }
-        if let Some(error) = unrecorded {
-            content.push_str(&format!(
-                "\nThe file is changed, but the end of the change was not recorded: {error}."
-            ));
-        }
-        if self.change.tells_diff {
-            content.push('\n');
-            content.push_str(&diff::unified(&self.diff));
-        }
-        ToolOutcome {
-            note,
-            blocks: vec![ContentBlock::Diff(self.diff.clone())],
-            changes: vec![FileChange {
-                path: self.diff.path.clone(),
-                change: self.diff.change.clone(),
-                added,
-                removed,
-            }],
-            ..ToolOutcome::ok(content)
-        }
+        outcome_of(
+            &self.change.told,
+            &self.diff,
+            unrecorded.as_ref(),
+            self.change.tells_diff,
+        )
     }
 
     fn failed(&self, failure: &Failure) -> ToolOutcome {
-        let shown = &self.change.target.shown;
-        match failure {
-            Failure::Stopped => ToolOutcome {
+        failure.outcome(&self.change.workspace, &self.change.target.shown)
+    }
+}
+
+/// A change that happened, as it is told: counts, remarks, and the difference where `tells_diff`.
+pub(crate) fn outcome_of(
+    told: &str,
+    diff: &FileDiff,
+    unrecorded: Option<&StoreError>,
+    tells_diff: bool,
+) -> ToolOutcome {
+    let FileDiff { added, removed, .. } = *diff;
+    let note = format!("+{added} \u{2212}{removed}");
+    let mut content = format!("{told} ({note}).");
+    for remark in &diff.notes {
+        content.push_str("\nNote: ");
+        content.push_str(remark);
+        content.push('.');
+    }
+    if let Some(error) = unrecorded {
+        content.push_str(&format!(
+            "\nThe file is changed, but the end of the change was not recorded: {error}."
+        ));
+    }
+    if tells_diff {
+        content.push('\n');
+        content.push_str(&diff::unified(diff));
+    }
+    ToolOutcome {
+        note,
+        blocks: vec![ContentBlock::Diff(diff.clone())],
+        changes: vec![FileChange {
+            path: diff.path.clone(),
+            change: diff.change.clone(),
+            added,
+            removed,
+        }],
+        ..ToolOutcome::ok(content)
+    }
+}
+
+impl Failure {
+    /// What the model is told of a change that did not happen.
+    pub(crate) fn outcome(&self, workspace: &Workspace, shown: &str) -> ToolOutcome {
+        match self {
+            Self::Stopped => ToolOutcome {
                 stopped: true,
                 ..ToolOutcome::failed(format!(
                     "{shown} was not changed: the call was stopped before it began."
                 ))
             },
-            Failure::File(error) => ToolOutcome::failed(self.change.workspace.explain(error).message),
-            Failure::Journal(error) => ToolOutcome::failed(format!(
+            Self::File(error) => ToolOutcome::failed(workspace.explain(error).message),
+            Self::Journal(error) => ToolOutcome::failed(format!(
                 "{shown} was not changed: what it is now could not be kept for undo ({error})."
             )),
         }
@@ -355,7 +453,7 @@ impl From<FileError> for Failure {
 }
 
 /// Runs file work on a thread that may block.
-async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FileError> + Send + 'static,
 ) -> Result<T, FileError> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {

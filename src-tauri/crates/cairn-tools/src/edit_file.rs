@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_agent::tool::{CallContext, Prepared, Tool, ToolClass, ToolError, ToolSpec};
+use cairn_files::Resolved;
 use cairn_files::edit::{self, EditError, Edited, Occurrences, Replacement, Shift};
+use cairn_files::read::Content;
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -75,30 +77,11 @@ impl Tool for EditFile {
 }
 
 fn prepare(workspace: &Arc<Workspace>, input: &Input) -> Result<Prepared, ToolError> {
-    let target = workspace.resolve(&input.path)?;
-    let Some(before) = present(workspace, &target)? else {
-        return Err(explain_missing(workspace, &target));
-    };
+    let (target, before) = to_edit(workspace, &input.path)?;
     let refused = |error: &EditError| ToolError::new(format!("{} was not changed: {error}.", target.shown));
-    if input.old_string.is_empty() {
-        return Err(refused(&EditError::EmptyOld));
-    }
-    // Before anything of the content is told.
-    let covered = workspace.coverage().check_edit(&target.real, &before);
-    covered.map_err(|gap| explain_gap(&gap, &target.shown))?;
-    let every = input.replace_all == Some(true);
-    let replacement = Replacement {
-        old: &input.old_string,
-        new: &input.new_string,
-        occurrences: if every {
-            Occurrences::Every
-        } else {
-            Occurrences::Once
-        },
-    };
+    let replacement = replacement(&input.old_string, &input.new_string, input.replace_all);
     let Edited { bytes, shifts } =
         edit::apply(&before.bytes, &[replacement]).map_err(|(_, error)| refused(&error))?;
-    let shifts: Vec<Shift> = shifts.into_iter().flatten().collect();
     if bytes == before.bytes {
         let told = format!(
             "old_string and new_string are the same: nothing was written, {} is as it was.",
@@ -108,18 +91,43 @@ fn prepare(workspace: &Arc<Workspace>, input: &Input) -> Result<Prepared, ToolEr
     }
     let change = Change {
         workspace: Arc::clone(workspace),
-        told: format!("Edited {}: {}", target.shown, places(&shifts)),
+        told: format!("Edited {}: {}", target.shown, places(shifts.iter().flatten())),
         target,
         before: Some(before),
-        after: bytes,
+        after: Some(bytes),
         seen: Seen::Edited(shifts),
         tells_diff: true,
     };
     Ok(change.prepare(NAME, TITLE))
 }
 
+/// The file that is to be edited, once it is known that it may be: nothing of an unread one is told.
+pub(crate) fn to_edit(workspace: &Workspace, path: &str) -> Result<(Resolved, Content), ToolError> {
+    let target = workspace.resolve(path)?;
+    let Some(before) = present(workspace, &target)? else {
+        return Err(explain_missing(workspace, &target));
+    };
+    let covered = workspace.coverage().check_edit(&target.real, &before);
+    covered.map_err(|gap| explain_gap(&gap, &target.shown))?;
+    Ok((target, before))
+}
+
+/// One replacement as a call names it.
+pub(crate) fn replacement<'a>(old: &'a str, new: &'a str, replace_all: Option<bool>) -> Replacement<'a> {
+    Replacement {
+        old,
+        new,
+        occurrences: if replace_all == Some(true) {
+            Occurrences::Every
+        } else {
+            Occurrences::Once
+        },
+    }
+}
+
 /// How many places were replaced, and where.
-fn places(shifts: &[Shift]) -> String {
+pub(crate) fn places<'a>(shifts: impl Iterator<Item = &'a Shift>) -> String {
+    let shifts: Vec<&Shift> = shifts.collect();
     let mut lines: Vec<String> = shifts
         .iter()
         .take(LINES_NAMED)

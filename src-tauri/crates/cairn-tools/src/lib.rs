@@ -6,20 +6,29 @@ pub mod args;
 pub mod ask_user;
 mod change;
 pub mod context_status;
+pub mod delete_file;
 pub mod edit_file;
 pub mod git;
 pub mod glob;
 pub mod grep;
 pub mod list_dir;
+pub mod make_dir;
+pub mod move_file;
+pub mod multi_edit;
 pub mod picture;
 pub mod place;
 mod prepared;
 pub mod process_kill;
 pub mod process_output;
 pub mod read_file;
+pub mod remember;
 pub mod shell;
 pub mod todo_write;
+pub mod untrusted;
 mod walk;
+pub mod web;
+pub mod web_fetch;
+pub mod web_search;
 pub mod write_file;
 
 use std::ffi::OsString;
@@ -29,13 +38,16 @@ use cairn_agent::tool::Tool;
 use cairn_exec::Group;
 
 use place::Workspace;
+use web::{Web, WebConfig};
 
 /// Every tool of one session, in the order the model sees them. `group` holds the session's commands, `environment` is
-/// what they get.
+/// what they get, `web_config` what the user says about searching, `memory` keeps facts about the project.
 pub fn all(
     workspace: Arc<Workspace>,
     group: Group,
     environment: Vec<(OsString, OsString)>,
+    web_config: WebConfig,
+    memory: Arc<dyn remember::Memory>,
 ) -> Vec<Arc<dyn Tool>> {
     let processes = group.processes().clone();
     let shell = Arc::new(shell::Shell::new(
@@ -43,19 +55,39 @@ pub fn all(
         group.clone(),
         environment.clone(),
     ));
+    let web = Arc::new(Web::internet());
+    let folder = workspace.root().path().to_owned();
     vec![
         Arc::new(read_file::ReadFile::new(workspace.clone(), processes.clone())),
         Arc::new(list_dir::ListDir::new(workspace.clone())),
         Arc::new(glob::Glob::new(workspace.clone())),
         Arc::new(grep::Grep::new(workspace.clone())),
         Arc::new(edit_file::EditFile::new(workspace.clone())),
+        Arc::new(multi_edit::MultiEdit::new(workspace.clone())),
         Arc::new(write_file::WriteFile::new(workspace.clone())),
+        Arc::new(move_file::MoveFile::new(workspace.clone())),
+        Arc::new(delete_file::DeleteFile::new(workspace.clone())),
+        Arc::new(make_dir::MakeDir::new(workspace.clone())),
         shell.clone(),
         Arc::new(process_output::ProcessOutput::new(group.clone())),
         Arc::new(process_kill::ProcessKill::new(group)),
-        Arc::new(git::Git::new(workspace, processes, environment, shell)),
+        Arc::new(git::Git::new(
+            workspace,
+            processes.clone(),
+            environment.clone(),
+            shell,
+        )),
+        Arc::new(web_fetch::WebFetch::new(web.clone(), processes.clone())),
+        Arc::new(web_search::WebSearch::new(
+            web,
+            web_config,
+            processes,
+            environment,
+            folder,
+        )),
         Arc::new(todo_write::TodoWrite::new()),
         Arc::new(ask_user::AskUser::new()),
+        Arc::new(remember::Remember::new(memory)),
         Arc::new(context_status::ContextStatus::new()),
     ]
 }

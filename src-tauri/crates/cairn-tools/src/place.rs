@@ -106,6 +106,14 @@ impl Workspace {
             .insert(name_hash(real));
     }
 
+    /// A tool took it away, after it had been seen and kept: what comes in its place is new.
+    pub fn note_gone(&self, real: &Path) {
+        self.existed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&name_hash(real));
+    }
+
     /// Whether something was there at any time the session looked. SPEC T15.
     pub fn has_existed(&self, real: &Path) -> bool {
         self.existed

@@ -27,6 +27,7 @@ use crate::picture::{self, Sniffed};
 use crate::place::Workspace;
 use crate::prepared::digest;
 pub(crate) use names::explain_missing;
+pub(crate) use shown::picture as shown_picture;
 
 const NAME: &str = "read_file";
 const TITLE: &str = "Read";
@@ -260,7 +261,14 @@ impl ReadFromDisk {
         )
         .await;
         match looked {
-            Ok(picture) => shown::picture(picture, context.vision),
+            Ok(picture) => {
+                if context.vision {
+                    // Seen to its end, as far as a picture has one: it may be moved and deleted.
+                    let hash = &picture.blob.0;
+                    self.workspace.coverage().note_whole(&self.target.real, hash, 0);
+                }
+                shown::picture(picture, context.vision)
+            }
             Err(problem) => ToolOutcome::failed(format!("{problem}.")),
         }
     }

@@ -93,7 +93,10 @@ fn prepare(workspace: &Arc<Workspace>, input: &Input) -> Result<Prepared, ToolEr
         Some(old) if input.append == Some(true) => append(workspace, target, old, &input.content)?,
         Some(old) => overwrite(workspace, target, old, &input.content)?,
     };
-    if before.as_ref().is_some_and(|before| before.bytes == change.after) {
+    if before
+        .as_ref()
+        .is_some_and(|before| change.after.as_ref() == Some(&before.bytes))
+    {
         let told = format!(
             "{} has exactly this content already: nothing was written.",
             change.target.shown
@@ -118,7 +121,7 @@ fn create(workspace: &Arc<Workspace>, target: Resolved, input: &Input) -> Result
         workspace: Arc::clone(workspace),
         target,
         before: None,
-        after,
+        after: Some(after),
         seen: Seen::Whole,
         told,
         tells_diff: false,
@@ -135,16 +138,21 @@ fn overwrite(
         .coverage()
         .check_overwrite(&target.real, old)
         .map_err(|gap| explain_gap(&gap, &target.shown))?;
-    let after = match encoding::decode(&old.bytes) {
-        Some(decoded) => in_the_form_of(&decoded, content, &target.shown)?,
-        None => content.as_bytes().to_vec(),
+    let Some(decoded) = encoding::decode(&old.bytes) else {
+        return Err(ToolError::new(format!(
+            "{} was not changed: it is a binary file of {} bytes, which text does not replace. Write to another name, \
+             or delete it first.",
+            target.shown,
+            old.bytes.len()
+        )));
     };
+    let after = in_the_form_of(&decoded, content, &target.shown)?;
     let told = format!("Wrote {}, {} now", target.shown, counted(count_lines(&after)));
     Ok(Change {
         workspace: Arc::clone(workspace),
         target,
         before: Some(old.clone()),
-        after,
+        after: Some(after),
         seen: Seen::Whole,
         told,
         tells_diff: true,
@@ -184,7 +192,7 @@ fn append(
         workspace: Arc::clone(workspace),
         target,
         before: Some(old.clone()),
-        after,
+        after: Some(after),
         seen: Seen::Appended(first),
         told,
         tells_diff: false,

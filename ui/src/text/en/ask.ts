@@ -20,6 +20,8 @@ export const approval = {
   'approval.hidden': 'Hidden or misleading characters are shown as signs. Look closely.',
   'approval.scroll_first': 'Scroll to the end of the command to allow it',
   'approval.command': 'The full command',
+  'approval.address': 'The full address',
+  'approval.query': 'The full query',
   'approval.body': 'What would happen',
   'approval.sent': 'Answer sent',
   'approval.failed': 'The answer did not arrive: {why}',

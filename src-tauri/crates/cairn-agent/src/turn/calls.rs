@@ -6,6 +6,7 @@ use cairn_protocol::{
     QuestionId, SessionState, ToolItem, ToolResult, TurnOutcome,
 };
 
+use super::changes::merge;
 use super::{Phase, TurnMachine};
 use crate::budget::SharedBudget;
 use crate::effect::{Effect, PreparedFacts};
@@ -354,7 +355,7 @@ impl TurnMachine {
             }
             turn.summary.commands += outcome.commands;
             for change in changes {
-                merge_change(&mut turn.summary.files, change);
+                merge(&mut turn.summary.files, change);
             }
         });
         if !outcome.changes.is_empty() {
@@ -368,7 +369,7 @@ impl TurnMachine {
     fn count_session_changes(&mut self) {
         let mut all = Vec::new();
         for change in self.log.turns.iter().flat_map(|turn| turn.summary.files.iter()) {
-            merge_change(&mut all, change.clone());
+            merge(&mut all, change.clone());
         }
         self.change_session(|session| {
             session.changes = cairn_protocol::ChangeCount {
@@ -462,20 +463,6 @@ fn next_to_start(calls: &[Call]) -> Option<usize> {
         }
     }
     None
-}
-
-/// Adds a change to the files of a request, joined with what happened to the same path before.
-fn merge_change(files: &mut Vec<cairn_protocol::FileChange>, change: cairn_protocol::FileChange) {
-    match files.iter_mut().find(|known| known.path == change.path) {
-        Some(known) => {
-            known.added += change.added;
-            known.removed += change.removed;
-            if known.change != cairn_protocol::ChangeKind::Created {
-                known.change = change.change;
-            }
-        }
-        None => files.push(change),
-    }
 }
 
 pub(super) fn tool_of(item: &Item) -> Option<&ToolItem> {

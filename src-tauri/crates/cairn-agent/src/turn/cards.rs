@@ -3,8 +3,8 @@
 use cairn_policy::{Asked, Edits, Granted, Presence, Rule, RuleOrigin, Show, show, shown_text};
 use cairn_protocol::{
     ApiError, Approval, ApprovalAnswer, ApprovalId, ApprovalResolution, ApprovalRow, ApprovalSubject, Ask,
-    CallId, Decided, ErrorCode, EventBody, ItemBody, ItemId, ItemState, Question, QuestionAnswer, QuestionId,
-    RowLabel, RuleScope, ShownKind, TurnOutcome,
+    CallId, ChangeKind, Decided, ErrorCode, EventBody, FileDiff, ItemBody, ItemId, ItemState, Question,
+    QuestionAnswer, QuestionId, RowLabel, RuleScope, ShownKind, TurnOutcome,
 };
 
 use super::calls::Stage;
@@ -40,7 +40,12 @@ impl TurnMachine {
         let has_hidden = match &subject {
             ApprovalSubject::Command { shown, .. }
             | ApprovalSubject::Other { shown }
-            | ApprovalSubject::Read { path: shown } => shown.iter().any(|span| span.kind == ShownKind::Chip),
+            | ApprovalSubject::Read { path: shown }
+            | ApprovalSubject::Connect { address: shown, .. }
+            | ApprovalSubject::Search { query: shown, .. }
+            | ApprovalSubject::Remember { fact: shown } => {
+                shown.iter().any(|span| span.kind == ShownKind::Chip)
+            }
             ApprovalSubject::Edit { diffs } => diffs
                 .iter()
                 .flat_map(|diff| &diff.hunks)
@@ -88,14 +93,22 @@ impl TurnMachine {
                 rows
             }
             ApprovalSubject::Edit { diffs } => {
-                let paths: Vec<_> = diffs.iter().map(|diff| diff.path.as_str()).collect();
+                let paths: Vec<_> = diffs.iter().map(written).collect();
                 vec![
                     row(RowLabel::In, &project),
                     row(RowLabel::Writes, &paths.join(", ")),
                 ]
             }
             ApprovalSubject::Read { .. } => vec![row(RowLabel::Reads, &facts.target)],
-            ApprovalSubject::Other { .. } => Vec::new(),
+            ApprovalSubject::Connect { host, .. } => vec![ApprovalRow {
+                label: RowLabel::Network,
+                shown: host.clone(),
+            }],
+            ApprovalSubject::Search { engine, .. } => vec![ApprovalRow {
+                label: RowLabel::Network,
+                shown: engine.clone(),
+            }],
+            ApprovalSubject::Remember { .. } | ApprovalSubject::Other { .. } => Vec::new(),
         }
     }
 
@@ -153,7 +166,13 @@ impl TurnMachine {
             return;
         };
         match answer {
-            ApprovalAnswer::AllowOnce => self.recheck(&card, &item, digest),
+            ApprovalAnswer::AllowOnce => {
+                // Searching asks once in a session (SPEC T25), not once in a search.
+                if matches!(card.subject, ApprovalSubject::Search { .. }) {
+                    self.grant(&[Rule::WebSearch.to_string()], RuleScope::Session);
+                }
+                self.recheck(&card, &item, digest);
+            }
             ApprovalAnswer::AllowAlways { rules, scope } => {
                 self.grant(&rules, scope);
                 if scope == RuleScope::Project {
@@ -380,17 +399,37 @@ fn row(label: RowLabel, text: &str) -> ApprovalRow {
     }
 }
 
+/// What a change writes to: of a move both names, of which each is judged.
+fn written(diff: &FileDiff) -> String {
+    match &diff.change {
+        ChangeKind::Moved { from } => format!("{from} \u{2192} {}", diff.path),
+        _ => diff.path.clone(),
+    }
+}
+
 /// Titles in the words of SPEC U13.
 fn title(subject: &ApprovalSubject, target: &str) -> String {
     let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     match subject {
         ApprovalSubject::Command { .. } => "Run this command?".to_owned(),
         ApprovalSubject::Edit { diffs } => match diffs.as_slice() {
-            [one] => format!("Edit {}?", shown_text(&show(&name(&one.path), Show::Name))),
+            [one] => {
+                let (verb, path) = match &one.change {
+                    // What is new and has no content is a folder.
+                    ChangeKind::Created if one.after.is_none() => ("Make the folder", &one.path),
+                    ChangeKind::Created | ChangeKind::Modified => ("Edit", &one.path),
+                    ChangeKind::Deleted => ("Delete", &one.path),
+                    ChangeKind::Moved { from } => ("Move", from),
+                };
+                format!("{verb} {}?", shown_text(&show(&name(path), Show::Name)))
+            }
             many => format!("Edit {} files?", many.len()),
         },
         ApprovalSubject::Read { .. } if target.starts_with('/') => "Read outside the project?".to_owned(),
         ApprovalSubject::Read { .. } => format!("Read {}?", shown_text(&show(&name(target), Show::Name))),
+        ApprovalSubject::Connect { host, .. } => format!("Connect to {}?", shown_text(host)),
+        ApprovalSubject::Search { .. } => "Search the web?".to_owned(),
+        ApprovalSubject::Remember { .. } => "Remember this?".to_owned(),
         ApprovalSubject::Other { .. } => "Allow this?".to_owned(),
     }
 }
@@ -401,3 +440,6 @@ fn project_name(path: &str) -> String {
         .unwrap_or(path)
         .to_owned()
 }
+
+#[cfg(test)]
+mod tests;

@@ -189,6 +189,14 @@ fn facts(would: Would, digest: &str) -> PreparedFacts {
             })
         }
         Would::WritePath { .. } => Some(ApprovalSubject::Edit { diffs: Vec::new() }),
+        Would::SearchWeb => Some(ApprovalSubject::Search {
+            query: cairn_policy::show("rust", cairn_policy::Show::Name),
+            engine: cairn_policy::show("html.duckduckgo.com", cairn_policy::Show::Name),
+        }),
+        Would::ReachHost { host, .. } => Some(ApprovalSubject::Connect {
+            host: cairn_policy::show(host, cairn_policy::Show::Name),
+            address: cairn_policy::show(&format!("https://{host}/"), cairn_policy::Show::Name),
+        }),
         _ => None,
     };
     PreparedFacts {
@@ -412,6 +420,51 @@ fn edits_accepted_for_a_request_pass_until_it_ends() {
         executes(&bench.prepared("c3", write(), "d")).is_empty(),
         "the next request asks again"
     );
+}
+
+#[test]
+fn t25_searching_asks_once_in_a_session_and_a_host_each_time() {
+    let reach = || Would::ReachHost {
+        host: "docs.rs".to_owned(),
+        port: 443,
+        carries: cairn_policy::Carries::Little,
+    };
+    let mut bench = Bench::new();
+    for (round, title, asks_again, would) in [
+        (0, "Search the web?", false, Would::SearchWeb),
+        (1, "Connect to docs.rs?", true, reach()),
+    ] {
+        bench.send("look it up");
+        let [first, second] = [format!("a{round}"), format!("b{round}")];
+        bench.call(&first, "grep", "{}");
+        bench.end(FinishReason::Stop);
+        assert!(executes(&bench.prepared(&first, would.clone(), "d")).is_empty());
+        assert_eq!(bench.machine.log().approvals[0].title, title);
+        assert!(!bench.machine.log().approvals[0].filled);
+        bench.answer(ApprovalAnswer::AllowOnce);
+        assert_eq!(
+            executes(&bench.prepared(&first, would.clone(), "d")),
+            [first.clone()]
+        );
+        bench.done(&first, ToolOutcome::ok("found"));
+        bench.text("Done.");
+        bench.end(FinishReason::Stop);
+        bench.send("and again");
+        bench.call(&second, "grep", "{\"a\":1}");
+        bench.end(FinishReason::Stop);
+        assert_eq!(
+            executes(&bench.prepared(&second, would, "d2")).is_empty(),
+            asks_again,
+            "{title}"
+        );
+        if asks_again {
+            bench.answer(ApprovalAnswer::Skip);
+        } else {
+            bench.done(&second, ToolOutcome::ok("found"));
+        }
+        bench.text("Done.");
+        bench.end(FinishReason::Stop);
+    }
 }
 
 #[test]

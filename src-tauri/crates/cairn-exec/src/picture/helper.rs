@@ -4,20 +4,20 @@
 //! ends; whatever a hostile picture does to it happens to nobody else.
 
 use std::fs::File;
-use std::io::{BufReader, Cursor, Read as _, Seek as _, Write as _};
+use std::io::{BufReader, Cursor, Read as _, Seek as _};
 use std::process::ExitCode;
 
 use image::codecs::jpeg::JpegEncoder;
 use image::imageops::FilterType;
 use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder as _, ImageError, ImageFormat, ImageReader, Limits, RgbImage};
-use rustix::process::{Resource, Rlimit};
 use serde::{Deserialize, Serialize};
 
 use super::header::{is_animated, sniff};
 use super::{
     MAX_MEMORY, MAX_PICTURE_EDGE, PictureError, PictureKind, SENT_BASE64, SENT_EDGE, Sniffed, check_size,
 };
+use crate::oneshot::{self, Allowance};
 
 /// Seconds of processor time. Case W24.
 const PROCESSOR: u64 = 2;
@@ -50,70 +50,28 @@ pub(crate) struct Encoded {
     pub(crate) height: u32,
 }
 
-impl Answer {
-    /// The answer at the beginning of what a helper wrote, and the bytes after it; none when it wrote none.
-    pub(crate) fn decode(bytes: &[u8]) -> Option<(Result<Self, PictureError>, &[u8])> {
-        let line = bytes.iter().position(|&byte| byte == b'\n')?;
-        let answer = serde_json::from_slice(bytes.get(..line)?).ok()?;
-        Some((answer, bytes.get(line + 1..)?))
-    }
-}
-
 /// The role.
 pub(crate) fn main() -> ExitCode {
-    // The descriptor is made before no new one may be.
-    let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)
-        .map(File::from)
-        .map_err(|error| PictureError::Helper(error.to_string()));
-    let result = input.and_then(|input| limit().and_then(|()| work(input)));
+    let failed = |error: std::io::Error| PictureError::Helper(format!("no limits could be set: {error}"));
+    let allowance = Allowance {
+        memory: MAX_MEMORY + OTHER_MEMORY,
+        processor: PROCESSOR,
+        answer: 64 << 20,
+    };
+    let input = oneshot::input().map_err(failed);
+    let result = input.and_then(|input| {
+        oneshot::limit(&allowance)
+            .map_err(failed)
+            .and_then(|()| work(input))
+    });
     let (answer, bytes) = match result {
         Ok((answer, bytes)) => (Ok(answer), bytes),
         Err(error) => (Err(error), Vec::new()),
     };
-    let Ok(mut frame) = serde_json::to_vec(&answer) else {
-        return ExitCode::FAILURE;
-    };
-    frame.push(b'\n');
-    frame.extend_from_slice(&bytes);
-    let written = std::io::stdout().lock().write_all(&frame);
-    if written.is_ok() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    match oneshot::answer::<Result<Answer, PictureError>>(&answer, &bytes) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
     }
-}
-
-/// Sets the limits that the system enforces: memory, time, and no new descriptor, file or process.
-fn limit() -> Result<(), PictureError> {
-    let failed = |error: std::io::Error| PictureError::Helper(format!("no limits could be set: {error}"));
-    let status = std::fs::read_to_string("/proc/self/status").map_err(failed)?;
-    let size = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmSize:"))
-        .unwrap_or_default();
-    let kilobytes: u64 = size
-        .split_ascii_whitespace()
-        .next()
-        .and_then(|size| size.parse().ok())
-        .unwrap_or(0);
-    let memory = (kilobytes << 10) + MAX_MEMORY + OTHER_MEMORY;
-    for (resource, most) in [
-        (Resource::As, memory),
-        (Resource::Data, memory),
-        (Resource::Cpu, PROCESSOR),
-        (Resource::Fsize, 64 << 20),
-        (Resource::Core, 0),
-        (Resource::Nproc, 0),
-        // Descriptors 0 to 2 are open; a higher one cannot be.
-        (Resource::Nofile, 3),
-    ] {
-        let limit = Rlimit {
-            current: Some(most),
-            maximum: Some(most),
-        };
-        rustix::process::setrlimit(resource, limit).map_err(|error| failed(error.into()))?;
-    }
-    Ok(())
 }
 
 fn work(mut input: File) -> Result<(Answer, Vec<u8>), PictureError> {

@@ -188,11 +188,13 @@ fn a_large_file_is_known_by_what_was_shown_of_it() {
 }
 
 #[test]
-fn survives_a_restart() {
+fn t20_survives_a_restart() {
     let now = lines(9);
     let mut coverage = Coverage::default();
     coverage.note_read(file(), whole(&now), &[range(1, 4), range(6, 9)], Some(9));
     coverage.note_appended(Path::new("/p/log"), &now, "h", range(3, 4));
+    let name = OsString::from_vec(b"/p/bad\xff".to_vec());
+    coverage.note_whole(Path::new(&name), "h", 2);
     let kept = serde_json::to_string(&coverage).unwrap();
     assert_eq!(serde_json::from_str::<Coverage>(&kept).unwrap(), coverage);
 }

@@ -27,8 +27,8 @@ impl<'a> Window<'a> {
 }
 
 /// Finds it.
-pub(super) fn of<'a>(old: &'a Text, new: &'a Text) -> Window<'a> {
-    let (one, other) = (old.decoded.text.as_str(), new.decoded.text.as_str());
+pub(super) fn of<'a>(old: &'a Text<'_>, new: &'a Text<'_>) -> Window<'a> {
+    let (one, other) = (old.decoded.text.as_ref(), new.decoded.text.as_ref());
     let whole = Window {
         old: one,
         new: other,

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn text_of(bytes: &[u8]) -> Decoded {
+fn text_of(bytes: &[u8]) -> Decoded<'_> {
     decode(bytes).unwrap()
 }
 
@@ -50,7 +50,7 @@ fn tells_encodings_apart() {
     for (bytes, encoding, bom, text) in cases {
         let decoded = text_of(&bytes);
         assert_eq!(
-            (decoded.encoding, decoded.bom, decoded.text.as_str()),
+            (decoded.encoding, decoded.bom, decoded.text.as_ref()),
             (encoding, bom, text)
         );
     }

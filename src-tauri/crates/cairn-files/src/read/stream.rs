@@ -1,7 +1,7 @@
 //! Pages of files too large to hold: lines are counted up to the first wanted one and read no further than the last.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read as _};
 
 use sha2::{Digest as _, Sha256};
 
@@ -14,9 +14,6 @@ use crate::{hash, lines};
 const KEEP: usize = (LINE_WIDTH + 1) * 4;
 /// Bytes read at once.
 const BUFFER: usize = 128 * 1024;
-
-/// Lines skipped between two looks at whether to stop.
-const LINES_BETWEEN: u64 = 1_024;
 
 /// A line that was read: what was kept of it, and how long it was with its end.
 struct Line {
@@ -32,30 +29,23 @@ pub(super) fn page(
     request: &PageRequest,
     stopped: &dyn Fn() -> bool,
 ) -> io::Result<Lines> {
-    let mut reader = BufReader::with_capacity(BUFFER, file);
+    // What is added while it is read is not part of it: a file that grows for ever has an end all the same.
+    let mut reader = BufReader::with_capacity(BUFFER, file.take(stamp.size));
     let sample = reader.fill_buf()?;
     let sample = sample.get(..SAMPLE).unwrap_or(sample);
     let Some((encoding, bom)) = text_encoding(sample) else {
         return Ok(Lines::Binary { bytes: stamp.size });
     };
     reader.consume(bom);
-    let mut offset = bom as u64;
     let mut fill = Fill::new(request);
-    for line in 1..fill.first {
-        if line % LINES_BETWEEN == 0 && stopped() {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        match skip_line(&mut reader, encoding)? {
-            0 => break,
-            bytes => offset += bytes,
-        }
-    }
+    let mut offset = bom as u64;
+    offset += skip_lines(&mut reader, encoding, fill.first - 1, stopped)?;
     let start = offset;
     let mut hasher = Sha256::new();
     while fill.lines.len() as u64 != request.count {
         // Hashed only once it is known to be part of the page.
         let before = hasher.clone();
-        let line = take_line(&mut reader, encoding, &mut hasher)?;
+        let line = take_line(&mut reader, encoding, stopped, &mut hasher)?;
         if line.bytes == 0 {
             break;
         }
@@ -66,7 +56,7 @@ pub(super) fn page(
         }
         offset += line.bytes;
     }
-    let file = reader.into_inner();
+    let file = reader.into_inner().into_inner();
     let after = Stamp::of(&rustix::fs::fstat(&file)?);
     let part = Part {
         start,
@@ -107,17 +97,47 @@ fn show(encoding: Encoding, line: &Line) -> (String, u64) {
     (shown, hidden)
 }
 
-/// Skips one line; the number of its bytes, 0 at the end.
-fn skip_line(reader: &mut impl BufRead, encoding: Encoding) -> io::Result<u64> {
-    if encoding.unit() == 1 {
-        return Ok(reader.skip_until(b'\n')? as u64);
+/// Skips lines, or as many as there are; the number of their bytes.
+fn skip_lines(
+    reader: &mut impl BufRead,
+    encoding: Encoding,
+    lines: u64,
+    stopped: &dyn Fn() -> bool,
+) -> io::Result<u64> {
+    let (mut left, mut done) = (lines, 0);
+    while left > 0 {
+        if stopped() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        // Counting the ends in a whole piece is many times faster than looking for one after the other.
+        if encoding.unit() == 1 {
+            let piece = reader.fill_buf()?;
+            let ends: u64 = piece.iter().map(|byte| u64::from(*byte == b'\n')).sum();
+            let length = piece.len();
+            if length > 0 && ends < left {
+                reader.consume(length);
+                left -= ends;
+                done += length as u64;
+                continue;
+            }
+        }
+        match each_chunk(reader, encoding, stopped, |_| {})?.0 {
+            0 => break,
+            bytes => done += bytes,
+        }
+        left -= 1;
     }
-    Ok(each_chunk(reader, encoding, |_| {})?.0)
+    Ok(done)
 }
 
-fn take_line(reader: &mut impl BufRead, encoding: Encoding, hasher: &mut Sha256) -> io::Result<Line> {
+fn take_line(
+    reader: &mut impl BufRead,
+    encoding: Encoding,
+    stopped: &dyn Fn() -> bool,
+    hasher: &mut Sha256,
+) -> io::Result<Line> {
     let mut kept = Vec::new();
-    let (bytes, ended) = each_chunk(reader, encoding, |chunk| {
+    let (bytes, ended) = each_chunk(reader, encoding, stopped, |chunk| {
         hasher.update(chunk);
         let room = KEEP.saturating_sub(kept.len());
         kept.extend_from_slice(chunk.get(..room).unwrap_or(chunk));
@@ -129,10 +149,12 @@ fn take_line(reader: &mut impl BufRead, encoding: Encoding, hasher: &mut Sha256)
     })
 }
 
-/// Gives the bytes of one line, its end included, piece by piece; how many, and whether it had an end.
+/// Gives the bytes of one line, its end included, piece by piece; how many, and whether it had an end. A hole in a
+/// file is one line of any length, so `stopped` is asked within a line, too.
 fn each_chunk(
     reader: &mut impl BufRead,
     encoding: Encoding,
+    stopped: &dyn Fn() -> bool,
     mut take: impl FnMut(&[u8]),
 ) -> io::Result<(u64, bool)> {
     let mut done = 0_u64;
@@ -157,6 +179,9 @@ fn each_chunk(
         if end.is_some() {
             return Ok((done, true));
         }
+        if stopped() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
     }
 }
 
@@ -164,7 +189,9 @@ fn each_chunk(
 fn line_end(buffer: &[u8], encoding: Encoding, before: u64, last: Option<u8>) -> Option<usize> {
     let (first, second) = match encoding {
         Encoding::Utf8 | Encoding::Legacy => {
-            return buffer.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+            // The standard library looks at many bytes at once here.
+            let length = { buffer }.skip_until(b'\n').ok()?;
+            return (length > 0 && buffer.get(length - 1) == Some(&b'\n')).then_some(length);
         }
         Encoding::Utf16Le => (b'\n', 0),
         Encoding::Utf16Be => (0, b'\n'),
@@ -180,3 +207,6 @@ fn line_end(buffer: &[u8], encoding: Encoding, before: u64, last: Option<u8>) ->
         .position(|unit| *unit == [first, second])
         .map(|at| from + at * 2 + 2)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! The three calls of a swap that can fail in ways which tests must be able to bring about.
+//! The calls of a swap that can fail in ways which tests must be able to bring about.
 
 use std::path::Path;
 
@@ -20,6 +20,8 @@ pub(super) enum Rename {
 pub(super) trait Calls {
     /// Renames within one folder.
     fn rename(&self, dir: BorrowedFd<'_>, from: &Path, to: &Path, how: Rename) -> Result<(), Errno>;
+    /// Gives a file a name in another folder, only when nothing has that name.
+    fn rename_away(&self, from: (BorrowedFd<'_>, &Path), to: (BorrowedFd<'_>, &Path)) -> Result<(), Errno>;
     /// Writes all bytes.
     fn write(&self, file: BorrowedFd<'_>, bytes: &[u8]) -> Result<(), Errno>;
     /// Waits until it is on the disk.
@@ -47,6 +49,16 @@ impl Calls for Kernel {
             Rename::Replace => rustix::fs::renameat(dir, from, dir, to),
             Rename::Exchange | Rename::NoReplace => Err(Errno::NOSYS),
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn rename_away(&self, from: (BorrowedFd<'_>, &Path), to: (BorrowedFd<'_>, &Path)) -> Result<(), Errno> {
+        rustix::fs::renameat_with(from.0, from.1, to.0, to.1, rustix::fs::RenameFlags::NOREPLACE)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn rename_away(&self, _from: (BorrowedFd<'_>, &Path), _to: (BorrowedFd<'_>, &Path)) -> Result<(), Errno> {
+        Err(Errno::NOSYS)
     }
 
     fn write(&self, file: BorrowedFd<'_>, bytes: &[u8]) -> Result<(), Errno> {

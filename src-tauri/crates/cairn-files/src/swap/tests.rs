@@ -9,11 +9,11 @@ use super::*;
 
 /// The system with faults put in its way.
 #[derive(Default)]
-struct Faulty {
-    renames: RefCell<VecDeque<Option<Errno>>>,
+pub(super) struct Faulty {
+    pub(super) renames: RefCell<VecDeque<Option<Errno>>>,
     write: Cell<Option<Errno>>,
-    syncs: Cell<u32>,
-    before_rename: RefCell<VecDeque<Box<dyn FnOnce()>>>,
+    pub(super) syncs: Cell<u32>,
+    pub(super) before_rename: RefCell<VecDeque<Box<dyn FnOnce()>>>,
 }
 
 impl Calls for Faulty {
@@ -24,6 +24,16 @@ impl Calls for Faulty {
         match self.renames.borrow_mut().pop_front().flatten() {
             Some(errno) => Err(errno),
             None => Kernel.rename(dir, from, to, how),
+        }
+    }
+
+    fn rename_away(&self, from: (BorrowedFd<'_>, &Path), to: (BorrowedFd<'_>, &Path)) -> Result<(), Errno> {
+        if let Some(meddle) = self.before_rename.borrow_mut().pop_front() {
+            meddle();
+        }
+        match self.renames.borrow_mut().pop_front().flatten() {
+            Some(errno) => Err(errno),
+            None => Kernel.rename_away(from, to),
         }
     }
 
@@ -42,24 +52,24 @@ impl Calls for Faulty {
     }
 }
 
-struct Project {
+pub(super) struct Project {
     folder: tempfile::TempDir,
-    root: Root,
+    pub(super) root: Root,
 }
 
 impl Project {
-    fn with(content: &str) -> Self {
+    pub(super) fn with(content: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("f"), content).unwrap();
         let root = Root::open(folder.path()).unwrap();
         Self { folder, root }
     }
 
-    fn at(&self, name: &str) -> PathBuf {
+    pub(super) fn at(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
 
-    fn read(&self, name: &str) -> String {
+    pub(super) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.at(name)).unwrap()
     }
 
@@ -67,7 +77,7 @@ impl Project {
         Swap::new(&self.root, &self.at(name), expected).unwrap()
     }
 
-    fn names(&self) -> Vec<String> {
+    pub(super) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<String> = entries
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -89,7 +99,7 @@ fn x27_keeps_the_mode_and_leaves_no_temporary_file() {
         let calls = Faulty::default();
         let written = project
             .swap("f", content("old"))
-            .write_with(&project.root, b"new", &calls)
+            .write_with(&project.root, b"new", None, &calls)
             .unwrap();
         assert_eq!((project.read("f").as_str(), written.mode), ("new", mode));
         assert_eq!(std::fs::metadata(project.at("f")).unwrap().mode() & 0o7777, mode);
@@ -121,7 +131,7 @@ fn creates_a_file_with_its_folders() {
     let project = Project::with("x");
     let calls = Faulty::default();
     let swap = project.swap("a/b/new.txt", Expected::Absent);
-    let written = swap.write_with(&project.root, b"hello", &calls).unwrap();
+    let written = swap.write_with(&project.root, b"hello", None, &calls).unwrap();
     assert_eq!(project.read("a/b/new.txt"), "hello");
     assert_eq!(written.folders, [project.at("a"), project.at("a/b")]);
     assert_eq!((written.syncs, calls.syncs.get()), (4, 4));
@@ -135,9 +145,10 @@ fn a_folder_made_for_a_failed_write_goes_again() {
         write: Cell::new(Some(Errno::NOSPC)),
         ..Faulty::default()
     };
-    let error = project
-        .swap("a/b/new.txt", Expected::Absent)
-        .write_with(&project.root, b"hello", &calls);
+    let error =
+        project
+            .swap("a/b/new.txt", Expected::Absent)
+            .write_with(&project.root, b"hello", None, &calls);
     assert_eq!(error.unwrap_err(), FileError::NoSpace("a/b/new.txt".into()));
     assert_eq!(project.names(), ["f"]);
 }
@@ -154,7 +165,7 @@ fn x26_e13_keeps_what_another_process_wrote() {
         };
         let error = project
             .swap("f", content("old"))
-            .write_with(&project.root, b"mine", &calls)
+            .write_with(&project.root, b"mine", None, &calls)
             .unwrap_err();
         assert_eq!(error, FileError::Changed("f".into()));
         assert_eq!(
@@ -181,7 +192,7 @@ fn x26_the_newest_version_stays_when_two_come_in_between() {
     };
     let error = project
         .swap("f", content("old"))
-        .write_with(&project.root, b"mine", &calls)
+        .write_with(&project.root, b"mine", None, &calls)
         .unwrap_err();
     assert_eq!(error, FileError::Changed("f".into()));
     assert_eq!(
@@ -206,7 +217,7 @@ fn never_replaces_a_file_that_was_to_be_new() {
     };
     let error = project
         .swap("late", Expected::Absent)
-        .write_with(&project.root, b"mine", &calls)
+        .write_with(&project.root, b"mine", None, &calls)
         .unwrap_err();
     assert_eq!(error, FileError::Appeared("late".into()));
     assert_eq!(
@@ -234,7 +245,7 @@ fn notices_a_file_that_was_deleted_or_became_something_else() {
         };
         let error = project
             .swap("f", content("old"))
-            .write_with(&project.root, b"mine", &calls)
+            .write_with(&project.root, b"mine", None, &calls)
             .unwrap_err();
         assert_eq!(error, FileError::Changed("f".into()));
         assert_eq!(project.names().len(), usize::from(how > 0));
@@ -265,7 +276,7 @@ fn x27_a_full_disk_and_a_failing_rename_leave_the_original() {
         let project = Project::with("old");
         project
             .swap("f", content("old"))
-            .write_with(&project.root, b"a longer text", &calls)
+            .write_with(&project.root, b"a longer text", None, &calls)
             .unwrap_err();
         assert_eq!(
             (project.read("f").as_str(), project.names()),
@@ -284,7 +295,7 @@ fn compares_and_renames_where_nothing_can_be_exchanged() {
         };
         let written = project
             .swap("f", content("old"))
-            .write_with(&project.root, b"new", &calls)
+            .write_with(&project.root, b"new", None, &calls)
             .unwrap();
         assert_eq!(
             (written.guard, written.syncs, project.read("f").as_str()),
@@ -296,7 +307,7 @@ fn compares_and_renames_where_nothing_can_be_exchanged() {
         };
         let error = project
             .swap("f", content("old"))
-            .write_with(&project.root, b"newer", &calls)
+            .write_with(&project.root, b"newer", None, &calls)
             .unwrap_err();
         assert_eq!(
             (error, project.read("f").as_str()),
@@ -308,7 +319,7 @@ fn compares_and_renames_where_nothing_can_be_exchanged() {
         };
         project
             .swap("n", Expected::Absent)
-            .write_with(&project.root, b"1", &calls)
+            .write_with(&project.root, b"1", None, &calls)
             .unwrap();
         assert_eq!(project.names(), ["f", "n"]);
     }

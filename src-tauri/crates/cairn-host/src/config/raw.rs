@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use cairn_models::Secret;
 use cairn_policy::Rule;
 use cairn_protocol::{Api, Mode, Prices, Theme, ValueOrigin};
+use cairn_tools::web::{Engine, WebConfig};
 use serde::Deserialize;
 use toml_edit::de::Error;
 
@@ -34,6 +35,7 @@ pub(super) struct RawConfig {
     pub(super) permissions: RawPermissions,
     tools: HashMap<String, RawTool>,
     limits: RawLimits,
+    web_search: RawWebSearch,
     ui: RawUi,
 }
 
@@ -90,6 +92,47 @@ struct RawLimits {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
+struct RawWebSearch {
+    backend: Option<RawEngine>,
+    url: Option<String>,
+    key: Option<String>,
+    command: Vec<String>,
+}
+
+/// The engine by its name; another name is an error with its place, like every value that cannot be read.
+struct RawEngine(Engine);
+
+impl<'de> Deserialize<'de> for RawEngine {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Engine::parse(&name).map(Self).ok_or_else(|| {
+            let text = format!("`{name}` is no search engine; expected duckduckgo, searxng, brave or custom");
+            serde::de::Error::custom(text)
+        })
+    }
+}
+
+impl RawWebSearch {
+    /// The engine that is named, else the one that the other keys are for.
+    fn config(self) -> WebConfig {
+        let engine = match (&self.backend, &self.url, &self.key) {
+            (Some(named), ..) => named.0,
+            (None, ..) if !self.command.is_empty() => Engine::Custom,
+            (None, _, Some(_)) => Engine::Brave,
+            (None, Some(_), None) => Engine::SearXng,
+            (None, None, None) => Engine::DuckDuckGo,
+        };
+        WebConfig {
+            engine,
+            url: self.url,
+            key: self.key,
+            command: self.command,
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct RawUi {
     theme: Option<Theme>,
 }
@@ -128,6 +171,7 @@ pub(super) fn config(raw: RawConfig, text: &str) -> Config {
         }
     };
     note("default_profile", config.default_profile.is_some());
+    note("profiles", !raw.profiles.is_empty());
     note("default_mode", raw.permissions.default_mode.is_some());
     note("theme", raw.ui.theme.is_some());
     config.origins = origins;
@@ -138,6 +182,7 @@ pub(super) fn config(raw: RawConfig, text: &str) -> Config {
     };
     config.theme = raw.ui.theme.unwrap_or_default();
     (config.steps, config.steps_auto) = (raw.limits.steps, raw.limits.steps_auto);
+    config.web_search = raw.web_search.config();
     for (name, tool) in raw.tools {
         let table = match tool {
             RawTool::Switch(enabled) => RawToolTable {

@@ -175,3 +175,31 @@ fn t04_a_projects_own_file_can_only_tighten() {
     assert!(lists.allow.is_empty());
     assert_eq!((lists.deny.len(), lists.ask.len()), (1, 1));
 }
+
+#[test]
+fn t25_the_search_engine_is_the_one_named_or_the_one_that_the_keys_are_for() {
+    use cairn_tools::web::Engine;
+
+    let engine = |text: &str| Config::parse(Path::new("config.toml"), text);
+    let table = [
+        ("", Engine::DuckDuckGo),
+        ("[web_search]\nbackend = \"Brave\"\nkey = \"k\"", Engine::Brave),
+        ("[web_search]\nkey = \"k\"", Engine::Brave),
+        ("[web_search]\nurl = \"http://127.0.0.1:8888\"", Engine::SearXng),
+        (
+            "[web_search]\nurl = \"http://127.0.0.1:8888\"\nbackend = \"duckduckgo\"",
+            Engine::DuckDuckGo,
+        ),
+        ("[web_search]\ncommand = [\"ddgs\", \"text\"]", Engine::Custom),
+    ];
+    for (text, expected) in table {
+        let config = engine(text);
+        assert!(config.broken().is_none(), "{text}: {:?}", config.broken());
+        assert_eq!(config.web_search.engine, expected, "{text}");
+    }
+    let broken = engine("[web_search]\nbackend = \"altavista\"");
+    let error = broken.broken().unwrap();
+    assert_eq!(error.line, 2);
+    assert!(error.reason.contains("expected duckduckgo"), "{error}");
+    assert!(!format!("{:?}", engine("[web_search]\nkey = \"k-e-y\"").web_search).contains("k-e-y"));
+}

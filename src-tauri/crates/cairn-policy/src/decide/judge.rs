@@ -5,6 +5,7 @@ use std::path::Path;
 use cairn_protocol::{Decided, Mode};
 
 use super::command::{self, Network, Ran};
+use super::reach::{self, Reached};
 use super::write::{self, Links, Written};
 use super::{Approve, Policy};
 use crate::line::{Cover, Line};
@@ -91,6 +92,16 @@ pub(super) fn judge(policy: &Policy, effect: &Effect) -> Verdict {
                 },
             )
         }
+        Effect::ReachHost { host, port, carries } => {
+            let reached = Reached {
+                host,
+                port: *port,
+                carries: *carries,
+            };
+            reach::judge_host(policy, effect, &reached)
+        }
+        Effect::SearchWeb => reach::judge_search(policy, effect),
+        Effect::Remember { doubtful } => reach::judge_memory(policy, effect, *doubtful),
     }
 }
 
@@ -128,7 +139,10 @@ fn refused(policy: &Policy, effect: &Effect) -> Option<Verdict> {
         let what = match effect {
             Effect::WritePath { .. } => "no file is changed",
             Effect::RunCommand { .. } => "no command runs",
-            Effect::ReadPath { .. } | Effect::Own => return None,
+            Effect::Remember { .. } => "nothing is remembered",
+            Effect::ReadPath { .. } | Effect::ReachHost { .. } | Effect::SearchWeb | Effect::Own => {
+                return None;
+            }
         };
         let why = format!(
             "Plan mode changes nothing: {what} until the person leaves it. Go on reading and write down what you would do."

@@ -13,6 +13,36 @@ pub struct HostName {
 }
 
 impl HostName {
+    /// The rule for that host and port only; none where a rule cannot name it, like an IPv6 address.
+    pub(crate) fn exactly(host: &str, port: u16) -> Option<Self> {
+        let name = Self::read(&format!("{host}:{port}")).ok()?;
+        (!name.sub_domains).then_some(name)
+    }
+
+    /// Whether the rule, which allows, covers a connection: without a port only to 80 and 443.
+    pub(crate) fn covers(&self, host: &str, port: u16) -> bool {
+        let port_fits = match self.port {
+            Some(named) => named == port,
+            None => matches!(port, 80 | 443),
+        };
+        port_fits && self.names(host)
+    }
+
+    /// Whether the rule, which bars, speaks about a connection: without a port about all ports.
+    pub(crate) fn bars(&self, host: &str, port: u16) -> bool {
+        self.port.is_none_or(|named| named == port) && self.names(host)
+    }
+
+    fn names(&self, host: &str) -> bool {
+        let host = host.trim_end_matches('.').to_ascii_lowercase();
+        if self.sub_domains {
+            host.strip_suffix(&self.name)
+                .is_some_and(|front| front.len() > 1 && front.ends_with('.'))
+        } else {
+            host == self.name
+        }
+    }
+
     pub(super) fn read(value: &str) -> Result<Self, RuleError> {
         let value = value.trim();
         if value.is_empty() {

@@ -5,7 +5,7 @@ use cairn_protocol::{RuleScope, SavedRule, UnixMillis};
 use super::Rule;
 use super::glob::LetterCase;
 use crate::line::Line;
-use crate::{Care, Effect, Place, Places};
+use crate::{Care, Carries, Effect, Place, Places};
 
 /// Which list a rule is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,8 +86,9 @@ impl RuleSet {
     ///
     /// *Allow* is narrow: files inside the project by the letter case they are written in, no protected or
     /// hard-linked file, a credential only by its full name, a command only by its exact line, without the network and
-    /// in the project folder itself (`./build.sh` is another program in another folder). *Ask* and *deny* are
-    /// wide: letter case does not count, and a `run:` rule matches its words at the start of any command found in the
+    /// in the project folder itself (`./build.sh` is another program in another folder), a host by its port and not
+    /// for an address that could carry a file out. *Ask* and *deny* are wide: letter case does not count, a host
+    /// without a port means all of its ports, and a `run:` rule matches its words at the start of any command found in the
     /// line, in front of or behind known wrappers.
     pub fn matching(&self, list: RuleList, effect: &Effect, places: &Places) -> Option<&Granted> {
         let rules = match list {
@@ -168,6 +169,15 @@ fn allows(rule: &Rule, effect: &Effect, places: &Places) -> bool {
                     .relative(path)
                     .is_some_and(|path| glob.covers(path, LetterCase::Counts))
         }
+        (
+            Rule::Host(name),
+            Effect::ReachHost {
+                host,
+                port,
+                carries: Carries::Little,
+            },
+        ) => name.covers(host, *port),
+        (Rule::WebSearch, Effect::SearchWeb) | (Rule::Remember, Effect::Remember { doubtful: false }) => true,
         _ => false,
     }
 }
@@ -182,6 +192,8 @@ fn bars(rule: &Rule, effect: &Effect, parsed: Option<&Line>, places: &Places) ->
         | (Rule::Write(glob), Effect::WritePath { path, .. }) => places
             .relative(path)
             .is_some_and(|path| glob.covers(path, LetterCase::Ignored)),
+        (Rule::Host(name), Effect::ReachHost { host, port, .. }) => name.bars(host, *port),
+        (Rule::WebSearch, Effect::SearchWeb) | (Rule::Remember, Effect::Remember { .. }) => true,
         _ => false,
     }
 }

@@ -5,6 +5,31 @@ use cairn_protocol::ItemId;
 
 use crate::kit::{Place, child_command, event, id, make, marked_lines, said, told};
 
+/// As on a full disk: the row of the lease cannot be removed.
+#[tokio::test]
+async fn a_lease_whose_return_could_not_be_stored_is_free_all_the_same() {
+    let place = Place::new();
+    let store = place.open();
+    make(&store, "s", "p", 1).await;
+    let lease = store.lease(&id("s"), "window").await.unwrap();
+    let other = rusqlite::Connection::open(store.path()).unwrap();
+    other
+        .execute_batch("CREATE TRIGGER full BEFORE DELETE ON leases BEGIN SELECT RAISE(ABORT, 'full'); END")
+        .unwrap();
+    drop(lease);
+    // The writer does one thing after the other: when this is done, giving back has failed before.
+    store.set_draft(&id("s"), "x").await.unwrap();
+    assert!(
+        store.lease(&id("s"), "window").await.is_err(),
+        "nothing can be stored about it yet"
+    );
+    other.execute_batch("DROP TRIGGER full").unwrap();
+    let again = store.lease(&id("s"), "window").await.unwrap();
+    assert!(store.lease(&id("s"), "window").await.is_err(), "it is held again");
+    drop(again);
+    store.lease(&id("s"), "window").await.unwrap();
+}
+
 #[tokio::test]
 async fn a_lease_is_exclusive_and_given_back_when_dropped() {
     let place = Place::new();

@@ -6,9 +6,9 @@ use super::{grouped, outcome};
 fn status() -> Status {
     Status {
         meter: ContextMeter {
-            assumed: false,
             used: Some(12_400),
             window: Some(32_768),
+            assumed: false,
             reserve: 4_096,
             compacts_at: Some(22_937),
             parts: vec![

@@ -36,7 +36,7 @@ pub(super) fn output(shown: &str, text: &str, request: &PageRequest) -> ToolOutc
 }
 
 /// A picture, for a model that sees and for one that does not.
-pub(super) fn picture(picture: Picture, vision: bool) -> ToolOutcome {
+pub(crate) fn picture(picture: Picture, vision: bool) -> ToolOutcome {
     let (width, height, bytes) = (picture.width, picture.height, picture.bytes);
     let kind = picture
         .media_type

@@ -11,7 +11,11 @@ use cairn_exec::{HelperProgram, Processes};
 use cairn_files::Root;
 use cairn_files::coverage::Coverage;
 use cairn_protocol::{BlobId, CallId, OutputId, SessionId};
+use cairn_tools::delete_file::DeleteFile;
 use cairn_tools::edit_file::EditFile;
+use cairn_tools::make_dir::MakeDir;
+use cairn_tools::move_file::MoveFile;
+use cairn_tools::multi_edit::MultiEdit;
 use cairn_tools::place::Workspace;
 use cairn_tools::read_file::ReadFile;
 use cairn_tools::write_file::WriteFile;
@@ -96,6 +100,7 @@ impl Project {
 
     pub(crate) fn context(&self) -> CallContext {
         CallContext {
+            outside: false,
             session: SessionId::from("s"),
             turn: "t".into(),
             call: "c".into(),
@@ -113,7 +118,12 @@ impl Project {
         let tool: Box<dyn Tool> = match tool {
             "read_file" => Box::new(ReadFile::new(workspace, Processes::new(helper()))),
             "write_file" => Box::new(WriteFile::new(workspace)),
-            _ => Box::new(EditFile::new(workspace)),
+            "multi_edit" => Box::new(MultiEdit::new(workspace)),
+            "move_file" => Box::new(MoveFile::new(workspace)),
+            "delete_file" => Box::new(DeleteFile::new(workspace)),
+            "make_dir" => Box::new(MakeDir::new(workspace)),
+            "edit_file" => Box::new(EditFile::new(workspace)),
+            other => panic!("{other}"),
         };
         let arguments = arguments.as_object().cloned().unwrap();
         runtime().block_on(tool.prepare(arguments, &self.context()))
@@ -151,6 +161,23 @@ impl Project {
             "write_file",
             json!({ "path": path, "content": content, "append": true }),
         )
+    }
+
+    /// Edits in order: old and new text of each.
+    pub(crate) fn multi_edit(&self, path: &str, edits: &[(&str, &str)]) -> ToolOutcome {
+        let edits: Vec<Value> = edits
+            .iter()
+            .map(|(old, new)| json!({ "old_string": old, "new_string": new }))
+            .collect();
+        self.run("multi_edit", json!({ "path": path, "edits": edits }))
+    }
+
+    pub(crate) fn move_file(&self, from: &str, to: &str) -> ToolOutcome {
+        self.run("move_file", json!({ "from": from, "to": to }))
+    }
+
+    pub(crate) fn delete(&self, path: &str) -> ToolOutcome {
+        self.run("delete_file", json!({ "path": path }))
     }
 
     pub(crate) fn edit(&self, path: &str, old: &str, new: &str) -> ToolOutcome {

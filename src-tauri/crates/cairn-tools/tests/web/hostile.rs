@@ -1,0 +1,162 @@
+//! Answers that want to be the last ones. Cases N39 to N47, DESIGN 4.11.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use cairn_tools::web::Limits;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::fixture::{Bench, Does, answer, quick};
+
+fn gzip_of_zeros(megabytes: usize) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    let piece = vec![b'a'; 1_000_000];
+    (0..megabytes).for_each(|_| encoder.write_all(&piece).unwrap());
+    encoder.finish().unwrap()
+}
+
+/// The most memory this process has had, kilobytes.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_ascii_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn n39_n42_n43_n47_bombs_and_endless_bodies_end_at_ten_megabytes() {
+    let bomb = gzip_of_zeros(256);
+    assert!(bomb.len() < 2_000_000);
+    let bench = Bench::new(move |path, _| {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n";
+        match path {
+            "/gzip" => answer(
+                "200 OK",
+                &[("content-type", "text/html"), ("content-encoding", "gzip")],
+                &bomb,
+            ),
+            "/three" => answer("200 OK", &[("content-encoding", "gzip, gzip, gzip")], &bomb),
+            "/length" => {
+                Does::Bytes(format!("{head}content-length: 1000000000000000000\r\n\r\nx").into_bytes())
+            }
+            "/chunked" => Does::Endless(
+                format!("{head}transfer-encoding: chunked\r\n\r\n").into_bytes(),
+                [b"10000\r\n".as_slice(), &[b'x'; 0x10000], b"\r\n"].concat(),
+                Duration::ZERO,
+            ),
+            _ => Does::Endless(
+                format!("{head}\r\n").into_bytes(),
+                vec![b'x'; 65_536],
+                Duration::ZERO,
+            ),
+        }
+    })
+    .await;
+    let before = peak();
+    for path in ["gzip", "three", "length", "chunked", "endless"] {
+        let outcome = bench.fetch(&format!("http://a.example/{path}")).await;
+        let expected = if path == "three" {
+            "3 encodings"
+        } else {
+            "larger than 10 MB"
+        };
+        assert!(
+            !outcome.ok && outcome.content.contains(expected),
+            "{path}: {}",
+            outcome.content
+        );
+    }
+    let grown = peak() - before;
+    assert!(grown <= 64 * 1024, "{grown} kB");
+}
+
+#[tokio::test]
+async fn n44_a_host_that_drips_or_says_nothing_is_given_up() {
+    let limits = Limits {
+        total: Duration::from_millis(1_500),
+        silence: Duration::from_millis(300),
+        ..quick()
+    };
+    let bench = Bench::with(limits, |path, _| match path {
+        "/drips" => Does::Endless(
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n".to_vec(),
+            b"x".to_vec(),
+            Duration::from_millis(50),
+        ),
+        "/stalls" => Does::Endless(
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n".to_vec(),
+            b"x".to_vec(),
+            Duration::from_secs(60),
+        ),
+        "/head" => Does::Endless(
+            b"HTTP/1.1 200 OK\r\n".to_vec(),
+            b"a".to_vec(),
+            Duration::from_millis(50),
+        ),
+        _ => Does::Nothing,
+    })
+    .await;
+    for (path, expected) in [
+        ("drips", "did not answer in whole"),
+        ("stalls", "fell silent"),
+        ("head", "fell silent"),
+        ("nothing", "fell silent"),
+    ] {
+        let outcome = bench.fetch(&format!("http://a.example/{path}")).await;
+        assert!(
+            !outcome.ok && outcome.content.contains(expected),
+            "{path}: {}",
+            outcome.content
+        );
+    }
+}
+
+#[tokio::test]
+async fn n45_n46_floods_of_headers_are_garbage() {
+    let bench = Bench::new(|path, _| {
+        let mut head = String::from("HTTP/1.1 200 OK\r\n");
+        match path {
+            "/large" => head.push_str(&format!("x: {}\r\n", "y".repeat(1_000_000))),
+            "/many" => (0..100_000).for_each(|number| head.push_str(&format!("x{number}: y\r\n"))),
+            _ => head = "SSH-2.0-OpenSSH_9.9\r\n".to_owned(),
+        }
+        Does::Bytes((head + "\r\n").into_bytes())
+    })
+    .await;
+    for path in ["large", "many", "ssh"] {
+        let outcome = bench.fetch(&format!("http://a.example/{path}")).await;
+        assert!(
+            !outcome.ok && outcome.content.len() < 600,
+            "{path}: {}",
+            outcome.content
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_fifty_thousand_nested_elements_is_read() {
+    let deep = "<div><b><span>".repeat(50_000) + "the bottom";
+    let wide = "<table><tr><td>".repeat(20_000) + "the middle";
+    let bench = Bench::new(move |path, _| {
+        answer(
+            "200 OK",
+            &[("content-type", "text/html")],
+            if path == "/deep" { &deep } else { &wide },
+        )
+    })
+    .await;
+    assert!(
+        bench
+            .fetch("http://a.example/deep")
+            .await
+            .content
+            .contains("the bottom")
+    );
+    assert!(
+        bench
+            .fetch("http://a.example/wide")
+            .await
+            .content
+            .contains("the middle")
+    );
+}
