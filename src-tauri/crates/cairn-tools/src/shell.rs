@@ -104,6 +104,22 @@ impl Shell {
         }
     }
 
+    /// The folder to run in: the one named, else the project.
+    fn folder(&self, named: Option<String>) -> Result<Resolved, ToolError> {
+        let named = named
+            .filter(|folder| !folder.is_empty())
+            .unwrap_or_else(|| ".".to_owned());
+        let at = self.workspace.resolve(&named)?;
+        match at.kind {
+            Kind::Folder => Ok(at),
+            Kind::Missing => Err(self.workspace.explain(&cairn_files::FileError::Missing(at.shown))),
+            Kind::File | Kind::Special(_) => Err(ToolError::new(format!(
+                "`workdir` must be a folder, and {} is none; the command was not run",
+                at.shown
+            ))),
+        }
+    }
+
     fn prepare_now(&self, arguments: Map<String, Value>) -> Result<Prepared, ToolError> {
         let input: Input = args::parse(NAME, arguments)?;
         let line = checked(input.command)?;
