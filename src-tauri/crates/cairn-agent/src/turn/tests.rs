@@ -617,6 +617,25 @@ fn x90_the_third_same_call_is_refused_before_it_runs() {
 }
 
 #[test]
+fn l3_asking_again_about_what_changes_by_itself_is_no_repetition() {
+    let mut bench = Bench::new();
+    bench.send("x");
+    for id in ["r", "r-2", "r-3", "r-4"] {
+        bench.call("r", "read_file", "{\"path\":\"a\"}");
+        assert!(
+            !prepares(&bench.end(FinishReason::Stop)).is_empty(),
+            "{id} was refused"
+        );
+        bench.prepared(id, read(), "d");
+        let outcome = ToolOutcome {
+            unsettled: true,
+            ..ToolOutcome::ok("p1 runs.\n(no new output)")
+        };
+        bench.done(id, outcome);
+    }
+}
+
+#[test]
 fn an_unknown_tool_is_told_the_names() {
     let mut bench = Bench::new();
     bench.send("x");
