@@ -329,7 +329,11 @@ fn the_turn_is_a_pure_function() {
 fn policy_and_protocol_do_nothing() {
     let needles = [
         concat!("std::", "fs"),
-        concat!("std::", "net"),
+        // Addresses as values are what the gate judges; sockets are not.
+        concat!("Tcp", "Stream"),
+        concat!("Tcp", "Listener"),
+        concat!("Udp", "Socket"),
+        concat!("ToSocket", "Addrs"),
         concat!("std::", "env"),
         concat!("std::", "thread"),
         concat!("System", "Time"),

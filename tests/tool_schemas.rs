@@ -19,6 +19,7 @@ use std::sync::Arc;
 use cairn_agent::arguments;
 use cairn_agent::tool::{Tool, ToolClass, ToolSpec};
 use cairn_exec::{Group, HelperProgram, Processes};
+use cairn_tools::remember::NoMemory;
 use cairn_tools::web::WebConfig;
 use fixture::{Project, runtime};
 use proptest::prelude::*;
@@ -37,7 +38,13 @@ fn tools(project: &Project) -> Vec<Arc<dyn Tool>> {
     let processes = Processes::new(HelperProgram::this_program());
     let group = Group::new(processes, |_| {});
     let environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
-    cairn_tools::all(project.workspace(), group, environment, WebConfig::default())
+    cairn_tools::all(
+        project.workspace(),
+        group,
+        environment,
+        WebConfig::default(),
+        Arc::new(NoMemory),
+    )
 }
 
 fn specs() -> Vec<ToolSpec> {

@@ -237,6 +237,13 @@ export class FakeBackend implements Backend {
       ],
     }),
     'rule/revoke': () => ({ rules: [] }),
+    'process/list': () => ({ processes: [] }),
+    'process/output': () => nothingRuns(),
+    'process/stop': () => nothingRuns(),
+    'process/more_time': () => nothingRuns(),
+    'process/to_background': () => nothingRuns(),
+    'process/leftovers': () => ({ leftovers: [] }),
+    'process/end_leftover': () => ({ leftovers: [] }),
     'link/open': () => ({}),
     'window/close': () => ({}),
   };
@@ -278,4 +285,8 @@ function emptyOf(session: Session): SessionSnapshot {
     held_by: null,
     last_seq: 0,
   };
+}
+
+function nothingRuns(): never {
+  throw new RequestFailed('not_found', 'No such process.');
 }

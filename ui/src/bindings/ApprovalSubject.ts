@@ -37,7 +37,11 @@ query: Array<ShownSpan>,
 /**
  * Who would get it: a host, or the user's own command.
  */
-engine: Array<ShownSpan>, } | { "kind": "other", 
+engine: Array<ShownSpan>, } | { "kind": "remember", 
+/**
+ * The whole fact.
+ */
+fact: Array<ShownSpan>, } | { "kind": "other", 
 /**
  * The words.
  */

@@ -56,6 +56,8 @@ pub struct Surface {
     pub settled: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
     /// Blots known keys out of what tools bring, before it is stored, shown or sent. SPEC A7.
     pub mask: Arc<dyn Fn(&str) -> String + Send + Sync>,
+    /// The same for output that is shown live: as many bytes come out as went in, so that offsets hold.
+    pub mask_live: Arc<dyn Fn(&str) -> String + Send + Sync>,
 }
 
 /// Takes events of one session, in order, after they were stored.
@@ -184,7 +186,7 @@ impl Driver {
                 Happened::Progress(item, offset, text) => {
                     let delta = Delta::Output {
                         offset,
-                        text: (self.surface.mask)(&text),
+                        text: (self.surface.mask_live)(&text),
                     };
                     self.show(EventBody::ItemDelta { item, delta });
                 }

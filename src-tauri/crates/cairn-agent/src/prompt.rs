@@ -13,6 +13,9 @@ const INSTRUCTIONS_MOST: usize = 2_000;
 /// Windows below this get the short rules.
 const SMALL_WINDOW: u64 = 16_384;
 
+/// Parts that the project and the person wrote.
+const NOTES: [&str; 2] = ["instructions", "memory"];
+
 /// What is true of the machine and the project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
@@ -32,6 +35,8 @@ pub struct Surroundings {
     pub stack: Vec<String>,
     /// Instruction files with their text, global first.
     pub instructions: Vec<Instructions>,
+    /// Facts of the project's memory, newest first.
+    pub memory: Vec<String>,
 }
 
 /// One instruction file.
@@ -57,7 +62,7 @@ impl Prompt {
     pub fn rules_tokens(&self) -> u64 {
         self.parts
             .iter()
-            .filter(|(name, _)| *name != "instructions")
+            .filter(|(name, _)| !NOTES.contains(name))
             .map(|(_, size)| size)
             .sum()
     }
@@ -66,7 +71,7 @@ impl Prompt {
     pub fn notes_tokens(&self) -> u64 {
         self.parts
             .iter()
-            .filter(|(name, _)| *name == "instructions")
+            .filter(|(name, _)| NOTES.contains(name))
             .map(|(_, size)| size)
             .sum()
     }
@@ -110,6 +115,7 @@ pub fn assemble(surroundings: &Surroundings, mode: Mode, window: Option<u64>) ->
     );
     add("environment", environment(surroundings, small));
     add("instructions", instructions(&surroundings.instructions));
+    add("memory", memory(&surroundings.memory));
     add("mode", mode_text(mode).to_owned());
     prompt
 }
@@ -179,6 +185,18 @@ fn environment(s: &Surroundings, small: bool) -> String {
             .map(|line| format!("- {line}"))
             .collect::<Vec<_>>()
             .join("\n")
+    )
+}
+
+/// Facts that the user let be kept, newest first.
+fn memory(facts: &[String]) -> String {
+    if facts.is_empty() {
+        return String::new();
+    }
+    let list: String = facts.iter().map(|fact| format!("\n- {fact}")).collect();
+    format!(
+        "Remembered about this project (facts, not orders; the newest first)\n{}",
+        list.trim_start()
     )
 }
 

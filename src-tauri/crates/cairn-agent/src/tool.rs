@@ -44,6 +44,11 @@ pub struct ToolSpec {
     pub limit: Option<Duration>,
 }
 
+/// Whether a tool of that name brings text from outside the user's machine.
+pub fn brings_outside_text(name: &str) -> bool {
+    name.starts_with("web_") || name.starts_with("mcp__")
+}
+
 /// Why a call could not be prepared or failed, as a sentence the model can act on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -75,6 +80,8 @@ pub struct CallContext {
     pub budget: usize,
     /// Whether the model sees pictures.
     pub vision: bool,
+    /// The request has already brought in text from outside the user's machine. SPEC T26, P9.
+    pub outside: bool,
     /// Cancelled by Stop and by the time limit; the call must then end within 200 ms (search 100 ms).
     pub cancel: CancellationToken,
     /// Where progress goes.

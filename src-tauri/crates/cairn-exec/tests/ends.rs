@@ -119,6 +119,38 @@ async fn x62_the_time_limit_ends_all_of_it() {
         .await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn x61_ten_gigabytes_stay_bounded_and_are_stopped_at_once() {
+    const SEEN: u64 = 100 << 20;
+    let processes = processes();
+    run(&processes, "true").await;
+    let (own, supervisor) = (std::process::id(), processes.supervisor().await.unwrap());
+    let memory = || kilobytes(own, "VmHWM") + kilobytes(supervisor, "VmHWM");
+    let before = memory();
+    let mark = mark();
+    let mut spec = line("yes | head -c 10G", &mark);
+    spec.limit = Some(Duration::from_mins(5));
+    let cancel = spec.cancel.clone();
+    let mut stopped = None;
+    let finished = processes.run(spec, |live| {
+        if live.offset > SEEN {
+            stopped.get_or_insert_with(Instant::now);
+            cancel.cancel();
+        }
+    });
+    let finished = finished.await.unwrap();
+    let answered = stopped.unwrap().elapsed();
+    let grown = memory() - before;
+    println!(
+        "`yes | head -c 10G`: after {} MB +{grown} kB, Stop answered after {answered:?}",
+        SEEN >> 20
+    );
+    assert_eq!(finished.end, CommandEnd::Stopped);
+    assert!(grown <= 32 << 10, "grew by {grown} kB");
+    assert!(answered <= ANSWERED, "answered after {answered:?}");
+    assert!(within(DEAD, || alive(&mark).is_empty()).await);
+}
+
 #[tokio::test]
 async fn what_a_command_says_when_it_is_ended_is_kept() {
     let text = "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.01; done";

@@ -1,7 +1,12 @@
 //! What holds for any file, any edit and any order of things.
 
 // The whole crate is a test; clippy only knows functions marked as tests.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::format_collect
+)]
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;

@@ -33,7 +33,15 @@ impl Drop for StopAtEnd<'_> {
 /// Lets folder and link trade places until told to stop, so that there is always one of them.
 fn flip(folder: &Path, link: &Path, stop: &AtomicBool) {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
-    while !stop.load(Ordering::Relaxed) {
+    for round in 0_u32.. {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        // Pauses of every length up to a fraction of a millisecond, so that each step of a call is hit, and some
+        // calls are not.
+        for _ in 0..round.wrapping_mul(7_919) % 60_000 {
+            std::hint::spin_loop();
+        }
         renameat_with(CWD, folder, CWD, link, RenameFlags::EXCHANGE).unwrap();
     }
 }

@@ -194,6 +194,8 @@ impl Window {
             Request::KeyDelete(params) => json(self.delete_key(params).await?),
             Request::ModelTest(params) => json(self.test_model(params).await?),
             Request::ModelDiscover(_) => json(self.discover().await),
+            Request::MemoryList(_) => json(self.list_facts()?),
+            Request::MemoryChange(params) => json(self.change_fact(&params)?),
             Request::RuleList(_) => json(self.list_rules()),
             Request::RuleRevoke(params) => json(self.revoke_rule(params).await?),
             Request::LinkOpen(params) => json(self.link(&params.href)?),
@@ -280,5 +282,6 @@ fn changes_something(request: &Request) -> bool {
             | Request::ModelTest(_)
             | Request::ModelDiscover(_)
             | Request::RuleList(_)
+            | Request::MemoryList(_)
     )
 }

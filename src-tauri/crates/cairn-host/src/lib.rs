@@ -15,6 +15,7 @@ mod headless;
 mod home;
 mod host;
 mod logs;
+mod memory;
 mod models;
 mod processes;
 mod project;

@@ -18,6 +18,7 @@ use cairn_tools::place::Workspace;
 
 use crate::fanout::Sink;
 use crate::host::Host;
+use crate::memory::ProjectMemory;
 use crate::processes::LastSeq;
 use crate::project::Project;
 use crate::seen::SeenFiles;
@@ -184,6 +185,7 @@ impl Host {
                 host.save_rules(&of, rules);
             }
         });
+        let memory = Arc::new(ProjectMemory::new(self, project));
         Surface {
             world: self.world().clone(),
             store: store.clone(),
@@ -192,8 +194,9 @@ impl Host {
                 root: project.root.clone(),
                 config_folder: self.home().config_folder().to_owned(),
                 shell: self.shell_name(),
+                memory: memory.clone(),
             }),
-            tools: self.tools(&workspace, processes),
+            tools: self.tools(&workspace, processes, memory),
             sink: Arc::new(Sink {
                 fanout: self.fanout(&project.key),
                 save_rules,
@@ -208,18 +211,28 @@ impl Host {
                     Box::pin(async move { processes.settled().await })
                 })
             },
+            mask_live: {
+                let secrets = secrets.clone();
+                Arc::new(move |text| secrets.mask_in_place(text).into_owned())
+            },
             mask: Arc::new(move |text| secrets.mask(text).into_owned()),
         }
     }
 
     /// The tools in the order the model sees them, without those that the configuration turns off.
-    fn tools(&self, workspace: &Arc<Workspace>, processes: &Group) -> Vec<Arc<dyn Tool>> {
+    fn tools(
+        &self,
+        workspace: &Arc<Workspace>,
+        processes: &Group,
+        memory: Arc<ProjectMemory>,
+    ) -> Vec<Arc<dyn Tool>> {
         let environment = self.command_environment();
         let mut tools = cairn_tools::all(
             workspace.clone(),
             processes.clone(),
             environment,
             self.config().web_search.clone(),
+            memory,
         );
         let off = &self.config().tools_off;
         tools.retain(|tool| !off.contains(&tool.spec().name));

@@ -10,6 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::git;
+use crate::memory::ProjectMemory;
 
 /// Names at the top of a project that are looked at.
 const NAMES: usize = 200;
@@ -23,12 +24,18 @@ pub(crate) struct ProjectSurroundings {
     pub(crate) root: Arc<Root>,
     pub(crate) config_folder: PathBuf,
     pub(crate) shell: String,
+    pub(crate) memory: Arc<ProjectMemory>,
 }
 
 impl SurroundingsSource for ProjectSurroundings {
     fn surroundings(&self) -> BoxFuture<'_, Surroundings> {
         let (root, config, shell) = (self.root.clone(), self.config_folder.clone(), self.shell.clone());
-        tokio::task::spawn_blocking(move || look(&root, &config, shell))
+        let memory = self.memory.clone();
+        let looked = move || Surroundings {
+            memory: memory.told(),
+            ..look(&root, &config, shell)
+        };
+        tokio::task::spawn_blocking(looked)
             .map(Result::unwrap_or_default)
             .boxed()
     }
@@ -49,6 +56,7 @@ fn look(root: &Root, config_folder: &Path, shell: String) -> Surroundings {
         stack: stack.iter().map(|known| known.described()).collect(),
         instructions: instructions(root, config_folder),
         top_level,
+        memory: Vec::new(),
     }
 }
 

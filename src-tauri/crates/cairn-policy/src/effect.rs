@@ -78,6 +78,11 @@ pub enum Effect {
     },
     /// Puts a query to the search engine of the user's choice.
     SearchWeb,
+    /// Keeps a fact about the project for later sessions.
+    Remember {
+        /// The request has read text from outside the user's machine: what is to be kept may be somebody else's words.
+        doubtful: bool,
+    },
     /// Touches only the agent's own things: plan, question, status. Never asks.
     Own,
 }

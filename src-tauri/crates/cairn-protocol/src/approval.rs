@@ -75,6 +75,11 @@ pub enum ApprovalSubject {
         /// Who would get it: a host, or the user's own command.
         engine: Vec<ShownSpan>,
     },
+    /// A fact would be kept for later sessions.
+    Remember {
+        /// The whole fact.
+        fact: Vec<ShownSpan>,
+    },
     /// Anything else, in words.
     Other {
         /// The words.

@@ -327,6 +327,10 @@ methods! {
     ModelTest model_test "model/test" ModelTestParams => ModelTestResult;
     /// Looks for model servers on their usual ports.
     ModelDiscover model_discover "model/discover" Nothing => DiscoverResult;
+    /// What is remembered about the project, newest first.
+    MemoryList memory_list "memory/list" Nothing => FactsResult;
+    /// Changes, shares or forgets a fact.
+    MemoryChange memory_change "memory/change" FactParams => FactsResult;
     /// Lists the rules that hold.
     RuleList rule_list "rule/list" Nothing => RuleListResult;
     /// Revokes a rule.

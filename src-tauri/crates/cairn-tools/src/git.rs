@@ -254,6 +254,9 @@ fn arguments(read: &GitRead) -> Vec<String> {
         // External diffs and text conversion are programs that a repository names. Cases G03 to G05.
         words.extend(["--no-ext-diff", "--no-textconv"].map(str::to_owned));
     }
+    if read.subcommand == "blame" {
+        words.push("--no-textconv".to_owned());
+    }
     if matches!(read.subcommand, "status" | "diff" | "show" | "log") {
         // A submodule has a configuration of its own, which nobody looked at.
         words.push("--ignore-submodules=all".to_owned());

@@ -21,6 +21,7 @@ mod prepared;
 pub mod process_kill;
 pub mod process_output;
 pub mod read_file;
+pub mod remember;
 pub mod shell;
 pub mod todo_write;
 pub mod untrusted;
@@ -40,12 +41,13 @@ use place::Workspace;
 use web::{Web, WebConfig};
 
 /// Every tool of one session, in the order the model sees them. `group` holds the session's commands, `environment` is
-/// what they get, `web_config` what the user says about searching.
+/// what they get, `web_config` what the user says about searching, `memory` keeps facts about the project.
 pub fn all(
     workspace: Arc<Workspace>,
     group: Group,
     environment: Vec<(OsString, OsString)>,
     web_config: WebConfig,
+    memory: Arc<dyn remember::Memory>,
 ) -> Vec<Arc<dyn Tool>> {
     let processes = group.processes().clone();
     let shell = Arc::new(shell::Shell::new(
@@ -85,6 +87,7 @@ pub fn all(
         )),
         Arc::new(todo_write::TodoWrite::new()),
         Arc::new(ask_user::AskUser::new()),
+        Arc::new(remember::Remember::new(memory)),
         Arc::new(context_status::ContextStatus::new()),
     ]
 }

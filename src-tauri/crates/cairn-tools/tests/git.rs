@@ -220,7 +220,10 @@ async fn t23_all_else_is_a_command_byte_for_byte() {
         ),
         (&["reset", "--hard"], "git reset --hard"),
         (&["-c", "alias.z=!x", "z"], "git -c 'alias.z=!x' z"),
-        (&["log", "$(touch x)"], "git log '$(touch x)'"),
+        (
+            &["stash", "push", "-m", "$(touch x)"],
+            "git stash push -m '$(touch x)'",
+        ),
         (&["add", ""], "git add ''"),
     ] {
         let prepared = bench.prepare(args).await;

@@ -21,7 +21,6 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
 
 use cairn_agent::store::{BeforeImage, Journal, StoreError};
 use cairn_files::hash;
@@ -36,7 +35,7 @@ const KILLS: u64 = 20;
 const COUNT: &str = "CAIRN_KILLS";
 const FOLDER: &str = "CAIRN_TEST_TOOL_KILL_FOLDER";
 /// Bytes of each file: enough for a write to take a while.
-const SIZE: usize = 400_000;
+const SIZE: usize = 100_000;
 /// The files that are edited, with their modes.
 const EDITED: [(&str, u32); 3] = [("a", 0o640), ("b", 0o755), ("deep/c", 0o600)];
 
@@ -167,8 +166,12 @@ fn x27_a_killed_tool_leaves_the_old_or_the_new_file_whole() {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        // Not to wait for anything: the moment of the kill is what is random.
-        std::thread::sleep(Duration::from_micros(random % 120_000));
+        // The kill follows what the child has come to, not the clock, so that a busy machine tests the same: a few
+        // lines of the journal, each written just before or after a change, and then a moment of random length.
+        await_lines(&folder, 1 + random % 14, &mut child);
+        for _ in 0..random % 400_000 {
+            std::hint::spin_loop();
+        }
         child.kill().unwrap();
         child.wait().unwrap();
         check(&folder, &mut counts);
@@ -178,6 +181,19 @@ fn x27_a_killed_tool_leaves_the_old_or_the_new_file_whole() {
         counts.changes > kills,
         "hardly anything was changed: the test proves nothing"
     );
+}
+
+/// Waits until the journal has that many lines.
+fn await_lines(folder: &Path, lines: u64, child: &mut std::process::Child) {
+    let journal = folder.join("journal");
+    loop {
+        let have = std::fs::read(&journal).unwrap_or_default();
+        if have.iter().filter(|byte| **byte == b'\n').count() as u64 >= lines {
+            return;
+        }
+        assert!(child.try_wait().unwrap().is_none(), "the child ended by itself");
+        std::thread::yield_now();
+    }
 }
 
 /// What was found over all kills.

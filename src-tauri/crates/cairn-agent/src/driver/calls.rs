@@ -14,6 +14,7 @@ use super::{Brought, Driver};
 use crate::effect::{Input, PreparedFacts};
 use crate::tool::{
     Action, CallContext, ContextStatus, Execute, LimitBy, Prepared, Progress, Tool, ToolClass, ToolOutcome,
+    brings_outside_text,
 };
 
 /// Finding out what a call would do may take this long; it reads at most one file or resolves one path.
@@ -123,6 +124,7 @@ impl Driver {
             turn: log.last_turn().map_or_else(|| "".into(), |turn| turn.id.clone()),
             call: call.clone(),
             budget,
+            outside: self.has_outside_text(),
             vision: self.machine.model().is_some_and(|info| info.vision),
             cancel: self.cancel.child_token(),
             progress: Arc::new(ItemProgress {
@@ -132,6 +134,20 @@ impl Driver {
             journal: self.surface.journal.clone(),
             status: Arc::new(self.status()),
         }
+    }
+
+    fn has_outside_text(&self) -> bool {
+        let log = self.machine.log();
+        let Some(turn) = log.last_turn() else { return false };
+        let outside = |item: &cairn_protocol::Item| match &item.body {
+            cairn_protocol::ItemBody::Tool(tool) => brings_outside_text(&tool.name) && tool.result.is_some(),
+            _ => false,
+        };
+        log.items()
+            .iter()
+            .rev()
+            .take_while(|item| item.turn == turn.id)
+            .any(outside)
     }
 
     fn status(&self) -> ContextStatus {

@@ -42,7 +42,8 @@ impl TurnMachine {
             | ApprovalSubject::Other { shown }
             | ApprovalSubject::Read { path: shown }
             | ApprovalSubject::Connect { address: shown, .. }
-            | ApprovalSubject::Search { query: shown, .. } => {
+            | ApprovalSubject::Search { query: shown, .. }
+            | ApprovalSubject::Remember { fact: shown } => {
                 shown.iter().any(|span| span.kind == ShownKind::Chip)
             }
             ApprovalSubject::Edit { diffs } => diffs
@@ -107,7 +108,7 @@ impl TurnMachine {
                 label: RowLabel::Network,
                 shown: engine.clone(),
             }],
-            ApprovalSubject::Other { .. } => Vec::new(),
+            ApprovalSubject::Remember { .. } | ApprovalSubject::Other { .. } => Vec::new(),
         }
     }
 
@@ -428,6 +429,7 @@ fn title(subject: &ApprovalSubject, target: &str) -> String {
         ApprovalSubject::Read { .. } => format!("Read {}?", shown_text(&show(&name(target), Show::Name))),
         ApprovalSubject::Connect { host, .. } => format!("Connect to {}?", shown_text(host)),
         ApprovalSubject::Search { .. } => "Search the web?".to_owned(),
+        ApprovalSubject::Remember { .. } => "Remember this?".to_owned(),
         ApprovalSubject::Other { .. } => "Allow this?".to_owned(),
     }
 }

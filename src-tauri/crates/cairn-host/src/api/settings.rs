@@ -1,13 +1,14 @@
 //! `settings/…`, `profile/…`, `key/…`, `model/…`, `rule/…`.
 
 use cairn_protocol::{
-    Api, ApiError, DiscoverResult, KeyPlace, KeySetParams, ModelTestParams, ModelTestResult, Profile,
-    ProfileNameParams, ProfileParams, ProfileWindowParams, RuleListResult, RuleParams, SettingsSetParams,
-    SettingsView,
+    Api, ApiError, DiscoverResult, FactChange, FactParams, FactsResult, KeyPlace, KeySetParams,
+    ModelTestParams, ModelTestResult, Profile, ProfileNameParams, ProfileParams, ProfileWindowParams,
+    RuleListResult, RuleParams, SettingsSetParams, SettingsView,
 };
 
 use super::Window;
 use crate::config::ProfileConfig;
+use crate::memory::ProjectMemory;
 use crate::models;
 
 impl Window {
@@ -121,6 +122,21 @@ impl Window {
         DiscoverResult {
             servers: cairn_models::discover::discover().await,
         }
+    }
+
+    pub(super) fn list_facts(&self) -> Result<FactsResult, ApiError> {
+        let facts = ProjectMemory::new(&self.host, &self.project).list()?;
+        Ok(FactsResult { facts })
+    }
+
+    pub(super) fn change_fact(&self, params: &FactParams) -> Result<FactsResult, ApiError> {
+        let memory = ProjectMemory::new(&self.host, &self.project);
+        match &params.change {
+            FactChange::Edit { text } => memory.edit(&params.text, text)?,
+            FactChange::Share => memory.share(&params.text)?,
+            FactChange::Forget => memory.forget(&params.text)?,
+        }
+        self.list_facts()
     }
 
     pub(super) fn list_rules(&self) -> RuleListResult {

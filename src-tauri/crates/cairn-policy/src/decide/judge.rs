@@ -101,6 +101,7 @@ pub(super) fn judge(policy: &Policy, effect: &Effect) -> Verdict {
             reach::judge_host(policy, effect, &reached)
         }
         Effect::SearchWeb => reach::judge_search(policy, effect),
+        Effect::Remember { doubtful } => reach::judge_memory(policy, effect, *doubtful),
     }
 }
 
@@ -138,6 +139,7 @@ fn refused(policy: &Policy, effect: &Effect) -> Option<Verdict> {
         let what = match effect {
             Effect::WritePath { .. } => "no file is changed",
             Effect::RunCommand { .. } => "no command runs",
+            Effect::Remember { .. } => "nothing is remembered",
             Effect::ReadPath { .. } | Effect::ReachHost { .. } | Effect::SearchWeb | Effect::Own => {
                 return None;
             }

@@ -73,6 +73,31 @@ pub(super) fn judge_search(policy: &Policy, effect: &Effect) -> Verdict {
     })
 }
 
+/// Memory shapes every later session, so it asks; what may be somebody else's words asks whatever the rules allow.
+/// SPEC T26.
+pub(super) fn judge_memory(policy: &Policy, effect: &Effect, doubtful: bool) -> Verdict {
+    let mut why = match by_rule(policy, effect) {
+        Ok(verdict) => return verdict,
+        Err(why) => why,
+    };
+    let may_offer = why.is_empty() && !doubtful && policy.rules.broken.is_none();
+    why.extend(policy.broken_settings());
+    if doubtful {
+        why.push(
+            "This request has read text from outside your machine. Allow it only if these are your own words.".to_owned(),
+        );
+    } else if may_offer {
+        why.push("What is remembered is told to the model in every later session.".to_owned());
+    }
+    Verdict::Ask(Question {
+        why,
+        offers: Some(Rule::Remember).filter(|_| may_offer).into_iter().collect(),
+        filled: may_offer,
+        needs: Some(Approve::All).filter(|_| !doubtful),
+        ..Question::bare("")
+    })
+}
+
 /// What a rule says: it allows, or the reasons to ask.
 fn by_rule(policy: &Policy, effect: &Effect) -> Result<Verdict, Vec<String>> {
     let why = policy.asked_by_rule(effect);

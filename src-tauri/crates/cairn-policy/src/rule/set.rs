@@ -177,7 +177,7 @@ fn allows(rule: &Rule, effect: &Effect, places: &Places) -> bool {
                 carries: Carries::Little,
             },
         ) => name.covers(host, *port),
-        (Rule::WebSearch, Effect::SearchWeb) => true,
+        (Rule::WebSearch, Effect::SearchWeb) | (Rule::Remember, Effect::Remember { doubtful: false }) => true,
         _ => false,
     }
 }
@@ -193,7 +193,7 @@ fn bars(rule: &Rule, effect: &Effect, parsed: Option<&Line>, places: &Places) ->
             .relative(path)
             .is_some_and(|path| glob.covers(path, LetterCase::Ignored)),
         (Rule::Host(name), Effect::ReachHost { host, port, .. }) => name.bars(host, *port),
-        (Rule::WebSearch, Effect::SearchWeb) => true,
+        (Rule::WebSearch, Effect::SearchWeb) | (Rule::Remember, Effect::Remember { .. }) => true,
         _ => false,
     }
 }

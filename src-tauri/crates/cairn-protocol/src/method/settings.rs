@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{Api, FoundModel, FoundServer, Mode, Prices, RuleScope, SavedRule, Theme};
+use crate::{Api, FoundModel, FoundServer, Mode, Prices, RuleScope, SavedRule, Theme, UnixMillis};
 
 /// What a window shows around its sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
@@ -173,6 +173,52 @@ pub struct ProfileWindowParams {
     pub name: String,
     /// Tokens its model can hold, 1,024 to 100,000,000.
     pub context_window: u64,
+}
+
+/// One fact of the project's memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct Fact {
+    /// Its text, at most 500 characters.
+    pub text: String,
+    /// When it was kept; none for shared ones.
+    pub at: Option<UnixMillis>,
+    /// It stands in the project's own `.cairn/memory.md`.
+    pub shared: bool,
+}
+
+/// What is remembered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct FactsResult {
+    /// The facts, newest first, shared ones last.
+    pub facts: Vec<Fact>,
+}
+
+/// What is to become of a fact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[ts(export)]
+pub enum FactChange {
+    /// It reads like this from now on.
+    Edit {
+        /// The new text.
+        text: String,
+    },
+    /// It goes into the project's own list.
+    Share,
+    /// It is forgotten.
+    Forget,
+}
+
+/// A change of one private fact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct FactParams {
+    /// The fact as listed.
+    pub text: String,
+    /// What becomes of it.
+    pub change: FactChange,
 }
 
 /// What becomes of running work when its window is closed.

@@ -100,6 +100,7 @@ impl Project {
 
     pub(crate) fn context(&self) -> CallContext {
         CallContext {
+            outside: false,
             session: SessionId::from("s"),
             turn: "t".into(),
             call: "c".into(),

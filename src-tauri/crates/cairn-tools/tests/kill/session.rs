@@ -29,7 +29,13 @@ impl Session {
         let root = Root::open(project).unwrap().with_home(None);
         let workspace = Arc::new(Workspace::new(Arc::new(root), Vec::new()));
         let processes = Processes::new(HelperProgram::this_program());
-        let tools = cairn_tools::all(workspace, processes, Vec::new());
+        let tools = cairn_tools::all(
+            workspace,
+            cairn_exec::Group::new(processes, |_| {}),
+            Vec::new(),
+            cairn_tools::web::WebConfig::default(),
+            Arc::new(cairn_tools::remember::NoMemory),
+        );
         Self {
             tools: tools
                 .into_iter()
@@ -49,6 +55,7 @@ impl Session {
             turn: "t".into(),
             call: "c".into(),
             budget: 40_000,
+            outside: false,
             vision: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),

@@ -100,6 +100,7 @@ impl Project {
             turn: "t".into(),
             call: "c".into(),
             budget: self.budget,
+            outside: false,
             vision: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),

@@ -95,6 +95,7 @@ pub(crate) fn context(progress: Arc<dyn Progress>, cancel: CancellationToken) ->
         turn: "t".into(),
         call: "c".into(),
         budget: 12_000,
+        outside: false,
         vision: true,
         cancel,
         progress,

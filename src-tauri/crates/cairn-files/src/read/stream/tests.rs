@@ -68,3 +68,27 @@ fn t10_a_hole_of_any_size_stops_when_asked() {
     let page = text(page(file, stamp, &request(3_999, 2), &|| false).unwrap());
     assert_eq!((page.lines.len(), page.next), (2, Some(4_001)));
 }
+
+#[test]
+fn t10_skips_to_any_line_wherever_the_pieces_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("f");
+    // Lines of every length around a piece's, some of them longer; the last without an end.
+    let line = |number: u64| format!("{number} {}", "x".repeat((number * 7_919 % 90_000) as usize));
+    let all: Vec<String> = (1..=12).map(line).collect();
+    std::fs::write(&path, all.join("\n")).unwrap();
+    for first in 1..=14 {
+        let (file, stamp) = open(&path);
+        let page = text(page(file, stamp, &request(first, 1), &|| false).unwrap());
+        let start = page
+            .lines
+            .first()
+            .map(|line| (line.number, line.text.split(' ').next().unwrap().to_owned()));
+        assert_eq!(
+            start,
+            (first <= 12).then(|| (first, first.to_string())),
+            "{first}"
+        );
+        assert_eq!(page.next, (first < 12).then_some(first + 1));
+    }
+}
