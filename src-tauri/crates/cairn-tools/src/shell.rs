@@ -183,24 +183,6 @@ impl Shell {
     }
 }
 
-impl Shell {
-    /// The folder to run in.
-    fn folder(&self, workdir: Option<String>) -> Result<Resolved, ToolError> {
-        let folder = workdir
-            .filter(|folder| !folder.is_empty())
-            .unwrap_or_else(|| ".".to_owned());
-        let at = self.workspace.resolve(&folder)?;
-        match at.kind {
-            Kind::Folder => Ok(at),
-            Kind::Missing => Err(self.workspace.explain(&cairn_files::FileError::Missing(at.shown))),
-            Kind::File | Kind::Special(_) => Err(ToolError::new(format!(
-                "`workdir` must be a folder, and {} is none; the command was not run",
-                at.shown
-            ))),
-        }
-    }
-}
-
 impl Tool for Shell {
     fn spec(&self) -> &ToolSpec {
         &self.spec

@@ -444,7 +444,7 @@ fn t25_searching_asks_once_in_a_session_and_a_host_each_time() {
         bench.answer(ApprovalAnswer::AllowOnce);
         assert_eq!(
             executes(&bench.prepared(&first, would.clone(), "d")),
-            [first.clone()]
+            std::slice::from_ref(&first)
         );
         bench.done(&first, ToolOutcome::ok("found"));
         bench.text("Done.");

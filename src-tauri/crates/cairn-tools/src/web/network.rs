@@ -128,12 +128,13 @@ mod tests {
     #[test]
     fn x121_only_public_addresses_of_a_name_are_used() {
         let vetted = |text: &str| {
-            let passed = match vet(&addresses(text), Reach::Public) {
-                Ok(passed) => passed,
-                Err(error) => return format!("refused: {error}"),
-            };
-            let passed: Vec<String> = passed.iter().map(ToString::to_string).collect();
-            passed.join(" ")
+            vet(&addresses(text), Reach::Public).map_or_else(
+                |error| format!("refused: {error}"),
+                |passed| {
+                    let texts: Vec<_> = passed.iter().map(ToString::to_string).collect();
+                    texts.join(" ")
+                },
+            )
         };
         assert_eq!(vetted("93.184.216.34 2606:4700::1"), "93.184.216.34 2606:4700::1");
         assert_eq!(vetted("127.0.0.1 93.184.216.34 fc00::1"), "93.184.216.34");

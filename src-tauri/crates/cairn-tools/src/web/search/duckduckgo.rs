@@ -93,7 +93,7 @@ fn results(text: &str) -> Vec<Entry> {
                     inside = In::Snippet;
                 }
             }
-            // Words within are marked with `b`; every other end ends what is being read.
+            // Words within are marked with `b`; everything else ends what is being read.
             Token::EndTag(tag) if !matches!(tag.name.as_slice(), b"b" | b"em" | b"strong" | b"span") => {
                 inside = In::Nothing;
             }
