@@ -204,3 +204,23 @@ fn kept_work_brings_the_window_back_when_the_person_is_asked() {
     app.driver.click(&button("Skip"));
     app.shows(&["All done."]);
 }
+
+#[test]
+fn a_window_whose_card_waits_closes_at_once_and_the_card_is_there_again() {
+    let write = json!({ "path": "new.txt", "content": "new\n" });
+    let replies = vec![Reply::call("write_file", write), Reply::text("Written.")];
+    let mut app = App::start_with(Setup::new(replies));
+    app.say("Write");
+    app.card("Edit new.txt?");
+    let pid = app.pid();
+    close(pid);
+    ends(pid);
+    app.start_again();
+    app.driver
+        .click("//aside//*[contains(text(), 'Write')] | //nav//*[contains(text(), 'Write')]");
+    app.card("Edit new.txt?");
+    assert!(app.project.text("new.txt").is_err(), "nothing ran by itself");
+    app.driver.click(&button("Allow once"));
+    app.file_holds("new.txt", "new");
+    app.shows(&["Written."]);
+}
