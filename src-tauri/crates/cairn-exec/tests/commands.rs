@@ -65,7 +65,7 @@ async fn x60_output_and_end_are_told() {
 }
 
 #[tokio::test]
-async fn x66_nothing_can_be_typed_and_there_is_no_terminal() {
+async fn x66_s7_nothing_can_be_typed_and_there_is_no_terminal() {
     let processes = processes();
     for (text, output) in [
         ("read x; echo $?", "1\n"),
