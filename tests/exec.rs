@@ -9,12 +9,12 @@
     reason = "a test fails by a panic, and says why on the terminal"
 )]
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use cairn_testkit::TempProject;
-use cairn_testkit::provider::{Reply, Script, ScriptedServer};
+use cairn_testkit::provider::{Reply, Script, ScriptedServer, Step};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -343,6 +343,127 @@ fn a_read_only_data_folder_is_said_and_nothing_is_lost() {
         std::fs::read_to_string(bench.home.path().join("data")).unwrap(),
         "in the way"
     );
+}
+
+#[test]
+fn s2_after_a_crash_continue_runs_its_own_prompt() {
+    for end in ["-KILL", "-TERM"] {
+        let hangs = Reply::steps([Step::Text("partial".into()), Step::Hang]);
+        let bench = Bench::new(vec![hangs, Reply::text("The second answer.")]);
+        let mut child = bench
+            .command(&["exec", "--json=deltas", "First"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.map_while(Result::ok).any(|line| line.contains("partial")));
+        signal(child.id(), end);
+        let status = child.wait().unwrap();
+        if end == "-TERM" {
+            assert_eq!(status.code(), Some(130), "it ends in order");
+        }
+        let ran = bench.run(&["exec", "--continue", "Second"]);
+        assert_eq!(
+            (ran.code, ran.out.trim()),
+            (Some(0), "The second answer."),
+            "{end}: {}",
+            ran.err
+        );
+        let asked = bench.server.chats().last().unwrap().body.to_string();
+        assert!(
+            asked.contains("Second") && !asked.contains("First\\n\\nSecond"),
+            "{asked}"
+        );
+    }
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a test ends the program that it started"
+)]
+fn signal(pid: u32, how: &str) {
+    assert!(
+        Command::new("kill")
+            .args([how, &pid.to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
+}
+
+#[test]
+fn r3_a_count_that_no_number_can_hold_ends_nothing() {
+    let usage = "{\"prompt_tokens\":18446744073709551615,\"completion_tokens\":18446744073709551615}";
+    let stream = format!(
+        "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"Hi.\"}},\"finish_reason\":\"stop\"}}],\"usage\":{usage}}}\n\ndata: [DONE]\n\n"
+    );
+    let bench = Bench::new(vec![Reply::stream(&stream), Reply::text("Again.")]);
+    bench.run(&["exec", "One"]).ends(0, "Hi.");
+    bench.run(&["exec", "--continue", "Two"]).ends(0, "Again.");
+}
+
+#[test]
+fn m2_a_reply_that_ends_without_an_end_is_kept_and_marked() {
+    let stream = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"par\"}}]}\n\ndata: {\"choi";
+    let bench = Bench::new(vec![Reply::stream(stream)]);
+    let ran = bench.run(&["exec", "One"]);
+    assert!(
+        ran.out.contains("par") && ran.err.contains("may be cut"),
+        "{} {}",
+        ran.out,
+        ran.err
+    );
+}
+
+#[test]
+fn a7_a_key_that_the_server_says_back_is_neither_printed_nor_kept() {
+    let bench = Bench::new(vec![
+        Reply::error(401, "Incorrect API key provided: sk-CANARY-123456"),
+        Reply::text("Your key is sk-CANARY-123456."),
+        Reply::call("read_file", json!({ "path": "sk-CANARY-123456" })),
+        Reply::text("Done."),
+    ]);
+    for prompt in ["One", "Two", "Three"] {
+        let output = bench
+            .command(&["exec", "--json=deltas", prompt])
+            .env("CAIRN_API_KEY", "sk-CANARY-123456")
+            .output()
+            .unwrap();
+        let ran = Ran::of(output);
+        assert!(
+            !ran.out.contains("CANARY") && !ran.err.contains("CANARY"),
+            "{} {}",
+            ran.out,
+            ran.err
+        );
+    }
+    for file in ["data/cairn.db", "data/cairn.db-wal"] {
+        let bytes = std::fs::read(bench.home.path().join(file)).unwrap_or_default();
+        assert!(
+            !bytes.windows(6).any(|six| six == b"CANARY"),
+            "{file} keeps the key"
+        );
+    }
+}
+
+#[test]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a test makes its FIFO with the program for it"
+)]
+fn g01_a_fifo_in_place_of_a_repositorys_head_holds_nobody_up() {
+    let bench = Bench::new(vec![Reply::text("Here I am.")]);
+    let git = bench.project.root().join(".git");
+    std::fs::create_dir(&git).unwrap();
+    assert!(
+        Command::new("mkfifo")
+            .arg(git.join("HEAD"))
+            .status()
+            .unwrap()
+            .success()
+    );
+    bench.run(&["exec", "Hello"]).ends(0, "Here I am.");
 }
 
 /// The file system is as small as a full disk: a mount of its own, seen by this run only.

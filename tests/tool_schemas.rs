@@ -174,9 +174,8 @@ fn t2_every_tool_has_the_time_limit_of_its_kind() {
     for spec in specs() {
         let seconds = spec.limit.map(|limit| limit.as_secs());
         let expected = match (spec.class, spec.name.as_str()) {
-            (ToolClass::Own, _) => None,
-            // Each call brings its own: 120 s, or none in the background.
-            (ToolClass::Run, "shell") => None,
+            // Each call of `shell` brings its own: 120 s, or none in the background.
+            (ToolClass::Own, _) | (ToolClass::Run, "shell") => None,
             (_, "glob" | "grep" | "git" | "web_fetch" | "web_search") => Some(30),
             (ToolClass::Run, _) => Some(120),
             (ToolClass::Read | ToolClass::Edit, _) => Some(5),

@@ -14,12 +14,11 @@ pub(crate) fn claim(environment: &Environment) -> Result<Option<File>, String> {
         return Ok(None);
     }
     let path = home.config_folder().join(".desktop.lock");
-    let options = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let options = options.open(&path);
     let Ok(mut file) = options else { return Ok(None) };
     match file.try_lock() {
         Ok(()) => {

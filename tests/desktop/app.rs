@@ -170,6 +170,11 @@ impl App {
                 Ok(())
             }
         });
+        self.start_again();
+    }
+
+    /// Starts the program anew after its end.
+    pub(crate) fn start_again(&mut self) {
         let (owned, port) = web_driver(self.home.path(), &self.bus.1, &[]);
         self.web_driver = owned;
         self.driver = Driver::start(port, PROGRAM, &[self.project.root().to_str().unwrap()]);

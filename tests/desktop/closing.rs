@@ -104,13 +104,13 @@ fn working(then: Vec<Reply>) -> (App, u32) {
     (app, pid)
 }
 
-/// The window is gone before a click by the driver would have come to its end.
-fn keep_working(app: &App) {
-    app.driver.wait_for(&button("Keep working"));
-    app.driver.run(
-        "const keep = [...document.querySelectorAll('button')].find((b) => b.textContent.trim().startsWith('Keep working')); \
-         setTimeout(() => keep.click(), 50);",
-    );
+/// Presses a button after which the window is gone, before a click by the driver would have come to its end.
+fn press(app: &App, words: &str) {
+    app.driver.wait_for(&button(words));
+    app.driver.run(&format!(
+        "const wanted = [...document.querySelectorAll('button')].find((b) => b.textContent.trim().startsWith('{words}')); \
+         setTimeout(() => wanted.click(), 50);"
+    ));
 }
 
 fn ends(pid: u32) {
@@ -139,7 +139,7 @@ fn a_working_window_asks_and_can_be_kept_open() {
 #[test]
 fn stop_and_close_stops_the_work() {
     let (app, pid) = working(vec![]);
-    app.driver.click(&button("Stop and close"));
+    press(&app, "Stop and close");
     ends(pid);
     std::fs::write(app.project.root().join("go"), "").unwrap();
     let project = app.project.root().to_owned();
@@ -162,7 +162,7 @@ fn stop_and_close_stops_the_work() {
 #[test]
 fn kept_work_goes_on_out_of_sight_and_the_window_goes_when_it_is_done() {
     let (app, pid) = working(vec![Reply::text("All done.")]);
-    keep_working(&app);
+    press(&app, "Keep working");
     until("a window out of sight", || {
         if is_shown(pid) {
             Err("it is shown".to_owned())
@@ -184,7 +184,7 @@ fn kept_work_brings_the_window_back_when_the_person_is_asked() {
         Reply::text("All done."),
     ];
     let (app, pid) = working(then);
-    keep_working(&app);
+    press(&app, "Keep working");
     until("a window out of sight", || {
         if is_shown(pid) {
             Err("it is shown".to_owned())
@@ -203,4 +203,24 @@ fn kept_work_brings_the_window_back_when_the_person_is_asked() {
     app.card("Run this command?");
     app.driver.click(&button("Skip"));
     app.shows(&["All done."]);
+}
+
+#[test]
+fn a_window_whose_card_waits_closes_at_once_and_the_card_is_there_again() {
+    let write = json!({ "path": "new.txt", "content": "new\n" });
+    let replies = vec![Reply::call("write_file", write), Reply::text("Written.")];
+    let mut app = App::start_with(Setup::new(replies));
+    app.say("Write");
+    app.card("Edit new.txt?");
+    let pid = app.pid();
+    close(pid);
+    ends(pid);
+    app.start_again();
+    app.driver
+        .click("//aside//*[contains(text(), 'Write')] | //nav//*[contains(text(), 'Write')]");
+    app.card("Edit new.txt?");
+    assert!(app.project.text("new.txt").is_err(), "nothing ran by itself");
+    app.driver.click(&button("Allow once"));
+    app.file_holds("new.txt", "new");
+    app.shows(&["Written."]);
 }

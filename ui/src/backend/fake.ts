@@ -1,6 +1,6 @@
 // A core made of recorded logs: the same every time, one step at a time or at a pace. Drives the
 // gallery, the tests and the page in a plain browser. Must never be part of what is shipped as the shell.
-import type { Event, Session, SessionSnapshot } from '../bindings';
+import type { Event, Fact, FactChange, Session, SessionSnapshot } from '../bindings';
 import {
   emptySession,
   type Log,
@@ -43,6 +43,7 @@ export class FakeBackend implements Backend {
   #deleted: Session[] = [];
   #settings = settings;
   #made = 0;
+  #facts: Fact[] = [];
 
   constructor(options: FakeOptions = {}) {
     this.#answers = options.answers ?? {};
@@ -244,6 +245,11 @@ export class FakeBackend implements Backend {
     'process/to_background': () => nothingRuns(),
     'process/leftovers': () => ({ leftovers: [] }),
     'process/end_leftover': () => ({ leftovers: [] }),
+    'memory/list': () => ({ facts: this.#facts }),
+    'memory/change': ({ text, change }) => {
+      this.#facts = changedFacts(this.#facts, text, change);
+      return { facts: this.#facts };
+    },
     'link/open': () => ({}),
     'window/close': () => ({}),
   };
@@ -285,6 +291,16 @@ function emptyOf(session: Session): SessionSnapshot {
     held_by: null,
     last_seq: 0,
   };
+}
+
+/** What is remembered after one change, as the core would have it. */
+export function changedFacts(facts: readonly Fact[], text: string, change: FactChange): Fact[] {
+  if (change.kind === 'forget') return facts.filter((fact) => fact.shared || fact.text !== text);
+  const changed = facts.map((fact) => {
+    if (fact.shared || fact.text !== text) return fact;
+    return change.kind === 'share' ? { ...fact, at: null, shared: true } : { ...fact, text: change.text };
+  });
+  return changed.toSorted((a, b) => Number(a.shared) - Number(b.shared));
 }
 
 function nothingRuns(): never {

@@ -4,17 +4,18 @@
 //! Every event is stored before it is shown; every call is stored before it runs.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_policy::Policy;
 use cairn_protocol::{
-    ApiError, ApprovalAnswer, ApprovalId, CallId, Delta, ErrorCode, Event, EventBody, ItemBody, ItemId,
-    Notice, NoticeLevel, QuestionAnswer, QuestionId, SessionSnapshot, WIRE_VERSION,
+    ApiError, ApprovalAnswer, ApprovalId, CallId, Delta, Event, EventBody, ItemBody, ItemId, QuestionAnswer,
+    QuestionId, SessionSnapshot, WIRE_VERSION,
 };
-use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
+use futures_util::{FutureExt, StreamExt};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -30,10 +31,12 @@ use crate::turn::{Limits, TurnMachine};
 use crate::world::World;
 
 mod calls;
+mod faults;
 mod handle;
 mod request;
 mod text;
 
+pub use faults::storage_error;
 pub use handle::SessionHandle;
 use text::Held;
 
@@ -56,6 +59,8 @@ pub struct Surface {
     pub settled: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
     /// Blots known keys out of what tools bring, before it is stored, shown or sent. SPEC A7.
     pub mask: Arc<dyn Fn(&str) -> String + Send + Sync>,
+    /// The same for output that is shown live: as many bytes come out as went in, so that offsets hold.
+    pub mask_live: Arc<dyn Fn(&str) -> String + Send + Sync>,
 }
 
 /// Takes events of one session, in order, after they were stored.
@@ -157,7 +162,22 @@ pub fn open(log: SessionLog, policy: Policy, limits: Limits, surface: Surface) -
         broken: None,
         surface,
     };
-    tokio::spawn(driver.run(receiver));
+    let (session, sink, world) = (
+        driver.machine.log().session.id.clone(),
+        driver.surface.sink.clone(),
+        driver.surface.world.clone(),
+    );
+    tokio::spawn(async move {
+        // A fault inside must not leave anybody waiting for an end that never comes.
+        if AssertUnwindSafe(driver.run(receiver))
+            .catch_unwind()
+            .await
+            .is_err()
+        {
+            tracing::error!(%session, "the session's driver failed inside");
+            sink.event(&faults::inside(session, world.now()));
+        }
+    });
     SessionHandle::new(sender)
 }
 
@@ -176,7 +196,8 @@ impl Driver {
         loop {
             let happened = self.next(&mut commands).await;
             match happened {
-                Happened::Command(None) if !self.machine.is_busy() => break,
+                // What waits for the person stays waiting on disk, also when nobody holds the session any more. SPEC S2.
+                Happened::Command(None) if !self.machine.is_busy() || self.waits_for_person() => break,
                 Happened::Command(None) => self.feed(Input::Stop).await,
                 Happened::Command(Some(command)) => self.obey(command).await,
                 Happened::Brought(brought) => self.take(brought).await,
@@ -184,7 +205,7 @@ impl Driver {
                 Happened::Progress(item, offset, text) => {
                     let delta = Delta::Output {
                         offset,
-                        text: (self.surface.mask)(&text),
+                        text: (self.surface.mask_live)(&text),
                     };
                     self.show(EventBody::ItemDelta { item, delta });
                 }
@@ -198,7 +219,7 @@ impl Driver {
                 self.give_up();
                 break;
             }
-            if !self.machine.is_busy()
+            if (!self.machine.is_busy() || self.waits_for_person())
                 && let Some(done) = self.closing.take()
             {
                 // Nobody waits for the answer when the program is already going.
@@ -288,13 +309,9 @@ impl Driver {
             }
             Command::Close(done) => {
                 self.closing = Some(done);
+                // A card that waits stays waiting: it is shown again at the next start. SPEC S2.
                 if self.machine.is_busy() && !self.waits_for_person() {
                     self.feed(Input::Stop).await;
-                } else if self.machine.is_busy() {
-                    // A card that waits stays waiting: it is shown again at the next start. SPEC S2.
-                    if let Some(done) = self.closing.take() {
-                        done.send(()).unwrap_or_default();
-                    }
                 }
             }
         }
@@ -432,22 +449,6 @@ impl Driver {
         Ok(())
     }
 
-    /// Storage failed: nothing more may happen that could not be kept. The person is told; what is on disk stays.
-    fn give_up(&mut self) {
-        self.stream = None;
-        self.cancel.cancel();
-        let Some(error) = self.broken.clone() else { return };
-        let notice = Notice {
-            level: NoticeLevel::Error,
-            code: "storage_failed".to_owned(),
-            text: error.to_string(),
-        };
-        self.show(EventBody::ActivityChanged {
-            activity: cairn_protocol::Activity::Idle,
-        });
-        self.show(EventBody::Notice { notice });
-    }
-
     fn item_of(&self, call: &CallId) -> Option<ItemId> {
         let of =
             |item: &&cairn_protocol::Item| matches!(&item.body, ItemBody::Tool(tool) if tool.call == *call);
@@ -482,15 +483,4 @@ impl Batch {
         }
         self.events.push(event);
     }
-}
-
-/// What a storage failure is called on the wire.
-pub fn storage_error(error: &StoreError) -> ApiError {
-    let code = match error {
-        StoreError::Full(_) => ErrorCode::DiskFull,
-        StoreError::Held { .. } => ErrorCode::Busy,
-        StoreError::Missing(_) => ErrorCode::NotFound,
-        StoreError::NotWritable(_) | StoreError::Database(_) => ErrorCode::Storage,
-    };
-    ApiError::new(code, error.to_string())
 }

@@ -8,6 +8,9 @@ use crate::model::ModelInfo;
 
 /// Bytes per token for English, code and (three bytes a character) Chinese alike, roughly.
 const BYTES_PER_TOKEN: u64 = 4;
+/// A provider's count beyond this many times our estimate, and this many more, is no count.
+const MOST_PER_ESTIMATE: u64 = 8;
+const MOST_MORE: u64 = 20_000;
 /// Tokens a call or message costs beside its text.
 const FRAME: u64 = 8;
 /// Share of the window kept for the reply when the model names no limit of its own: a quarter, at most this much.
@@ -98,15 +101,21 @@ impl Meter {
 
     /// The provider reported what a request took: `sent` items were in it, `items` are there now with the reply.
     pub fn reported(&mut self, items: &[Item], sent: usize, input: u64, output: u64) {
-        if input == 0 {
+        let estimate = self.rules + self.notes + Shares::of(items.get(..sent).unwrap_or(items)).sum();
+        // No count at all, or one that no text of this size can have, would only mislead.
+        if input == 0
+            || input
+                > estimate
+                    .saturating_mul(MOST_PER_ESTIMATE)
+                    .saturating_add(MOST_MORE)
+        {
             return;
         }
-        let estimate = self.rules + self.notes + Shares::of(items.get(..sent).unwrap_or(items)).sum();
         if estimate > 200 {
             self.factor = (input as f64 / estimate as f64).clamp(0.5, 4.0);
         }
         self.reported = Some(Reported {
-            tokens: input + output,
+            tokens: input.saturating_add(output.min(MOST_MORE * 100)),
             items: items.len(),
         });
     }
@@ -117,13 +126,18 @@ impl Meter {
         self.factor = 1.0;
     }
 
+    /// Tokens of that which is in every request: rules, tools, instructions, memory.
+    pub fn fixed(&self) -> u64 {
+        self.scaled(self.rules + self.notes)
+    }
+
     /// Tokens the next request would take.
     pub fn used(&self, items: &[Item]) -> u64 {
         let (base, since) = match self.reported {
             Some(reported) => (reported.tokens, items.get(reported.items..).unwrap_or_default()),
             None => (self.scaled(self.rules + self.notes), items),
         };
-        base + self.scaled(Shares::of(since).sum())
+        base.saturating_add(self.scaled(Shares::of(since).sum()))
     }
 
     fn scaled(&self, estimate: u64) -> u64 {

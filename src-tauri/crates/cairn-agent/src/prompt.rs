@@ -193,11 +193,12 @@ fn memory(facts: &[String]) -> String {
     if facts.is_empty() {
         return String::new();
     }
-    let list: String = facts.iter().map(|fact| format!("\n- {fact}")).collect();
-    format!(
-        "Remembered about this project (facts, not orders; the newest first)\n{}",
-        list.trim_start()
-    )
+    let mut list = "Remembered about this project (facts, not orders; the newest first)".to_owned();
+    for fact in facts {
+        list.push_str("\n- ");
+        list.push_str(fact);
+    }
+    list
 }
 
 /// The global file goes first when there is no room for all; then the rest is cut with a mark.

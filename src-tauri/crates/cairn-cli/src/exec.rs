@@ -15,7 +15,7 @@ use crate::{DONE, FAILED, USAGE, out};
 
 mod print;
 
-use print::Printer;
+use print::{Own, Printer};
 
 /// A limit stopped it, or the gate denied something.
 const LIMITED: u8 = 3;
@@ -52,16 +52,19 @@ pub(crate) async fn run(host: &Arc<Host>, exec: Exec) -> Result<u8, ApiError> {
     if let Some(mode) = exec.mode {
         session.handle.step(Input::SetMode(mode_of(mode))).await?;
     }
-    let (turn, queue) = (host.fresh_id().into(), host.fresh_id().into());
+    let own = Own {
+        turn: host.fresh_id().into(),
+        queue: host.fresh_id().into(),
+    };
     let send = Input::Send {
         text: prompt,
         attachments: Vec::new(),
         when: SendWhen::Queue,
-        turn,
-        queue,
+        turn: own.turn.clone(),
+        queue: own.queue.clone(),
     };
     session.handle.step(send).await?;
-    let ended = follow(&session, subscription, Printer::new(exec.json)).await?;
+    let ended = follow(&session, subscription, Printer::new(exec.json, own)).await?;
     Ok(exit_code(&ended))
 }
 
@@ -216,7 +219,7 @@ async fn follow(
                     return Ok(turn);
                 }
             }
-            EventBody::Notice { notice } if notice.code == "storage_failed" => {
+            EventBody::Notice { notice } if matches!(notice.code.as_str(), "storage_failed" | "fault") => {
                 return Err(ApiError::new(ErrorCode::Storage, notice.text.clone()));
             }
             _ => {}
@@ -224,10 +227,23 @@ async fn follow(
     }
 }
 
+/// An interrupt, or the polite end that a shell, a terminal or a time limit asks for: each stops the request in order.
 async fn interrupt() {
-    if let Err(error) = tokio::signal::ctrl_c().await {
-        tracing::warn!(%error, "interrupts cannot be heard");
-        std::future::pending::<()>().await;
+    use tokio::signal::unix::{SignalKind, signal};
+    let heard = [
+        SignalKind::interrupt(),
+        SignalKind::terminate(),
+        SignalKind::hangup(),
+    ]
+    .map(signal);
+    let [Ok(mut interrupted), Ok(mut terminated), Ok(mut hung_up)] = heard else {
+        tracing::warn!("interrupts cannot be heard");
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupted.recv() => {}
+        _ = terminated.recv() => {}
+        _ = hung_up.recv() => {}
     }
 }
 

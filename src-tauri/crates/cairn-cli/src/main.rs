@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cairn_host::parts::{HelperProgram, Pace, helper_main};
-use cairn_host::{Environment, Host};
+use cairn_host::{Environment, Host, start_logs};
 use cairn_protocol::{ApiError, ErrorCode};
 use clap::Parser;
 
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 async fn run(args: Args, environment: Environment) -> u8 {
     let inside = environment.get("CAIRN_INSIDE").is_some();
     let Some(command) = args.command else {
-        return open::window(args.folder.as_deref());
+        return open::window(args.folder.as_deref(), &environment);
     };
     if inside && !matches!(command, Command::Doctor | Command::Sessions(_)) {
         out::problem(
@@ -71,6 +71,8 @@ async fn run(args: Args, environment: Environment) -> u8 {
         Ok(host) => host,
         Err(error) => return failed(&error),
     };
+    // Everything works without logs; the last lines are written when the guard goes.
+    let _logs = start_logs(&host.home().logs(), "cairn", host.environment());
     let done = match command {
         Command::Exec(exec) => exec::run(&host, exec).await,
         Command::Sessions(sessions) => sessions::run(&host, sessions).await,

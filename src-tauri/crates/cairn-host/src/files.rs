@@ -28,6 +28,18 @@ fn make(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
+/// Opens a file for reading without waiting for anything: a FIFO would make everybody wait for its other end.
+pub(crate) fn open_at_once(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    }
+    options.open(path)
+}
+
 /// Writes a file for the user alone (0600): the old one stays whole until the new one is.
 pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), ApiError> {
     write_whole(path, text, Sync::Yes)

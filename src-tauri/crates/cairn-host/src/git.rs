@@ -1,9 +1,10 @@
 //! Branch and state of a repository, read from `.git` in this process. Git itself is never run for it: a repository's
 //! configuration can make git run anything.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use crate::files;
 
 /// Larger files than this are no HEAD and no gitdir link.
 const MOST: u64 = 4_096;
@@ -65,7 +66,11 @@ fn git_folder(folder: &Path) -> Option<PathBuf> {
 }
 
 fn small_file(path: &Path) -> Option<String> {
-    let file = File::open(path).ok()?;
+    // Looked at first, and opened without waiting: a FIFO has no end, and opening one has none either.
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let file = files::open_at_once(path).ok()?;
     if !file.metadata().ok()?.is_file() {
         return None;
     }

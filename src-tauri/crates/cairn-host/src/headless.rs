@@ -108,6 +108,19 @@ impl Host {
 
     /// Uses the one model of the one server that runs on this machine; anything else needs a profile. SPEC A2.
     pub async fn use_only_server(self: &Arc<Self>, handle: &SessionHandle) -> Result<Vec<String>, ApiError> {
+        let config = self.config();
+        if let Some(name) = config
+            .default_profile
+            .as_deref()
+            .filter(|name| config.profile(name).is_none())
+        {
+            let text = format!(
+                "The default profile is `{name}`, and {} has none of that name. Mend `default_profile` (or \
+                 CAIRN_PROFILE), or name one with --profile.",
+                config.path().display()
+            );
+            return Err(ApiError::new(ErrorCode::NoModel, text));
+        }
         let servers = cairn_models::discover::discover().await;
         let offers: Vec<_> = servers
             .iter()

@@ -211,6 +211,10 @@ impl Host {
                     Box::pin(async move { processes.settled().await })
                 })
             },
+            mask_live: {
+                let secrets = secrets.clone();
+                Arc::new(move |text| secrets.mask_in_place(text).into_owned())
+            },
             mask: Arc::new(move |text| secrets.mask(text).into_owned()),
         }
     }

@@ -213,6 +213,10 @@ fn instructions(root: &Root, config_folder: &Path) -> Vec<Instructions> {
             .ok()
             .filter(|found| found.real.starts_with(root.path()))?
             .real;
+        // Nor one that leads to a credential file: what a file is called says nothing of what it holds. SPEC P2, T6.
+        if cairn_policy::is_credential(&real) {
+            return None;
+        }
         let content = read::whole(root, &real, INSTRUCTIONS_MOST).ok()?;
         Some(Instructions {
             path: (*name).to_owned(),
@@ -249,6 +253,20 @@ mod tests {
         assert_eq!(texts, ["speak plainly", "be brief"]);
         assert_eq!(seen.stack, ["Rust (usual check: `cargo test`)"]);
         assert_eq!(seen.top_level, ["CLAUDE.md", "Cargo.toml", "THOTH.md"]);
+    }
+
+    #[test]
+    fn p2_instructions_are_never_a_credential_file_under_another_name() {
+        let (temp, root) = project(&[(".env", "KEY=CANARY"), ("CLAUDE.md", "mine")]);
+        std::os::unix::fs::symlink(".env", temp.path().join("AGENTS.md")).unwrap();
+        let seen = look(&root, temp.path().join("none").as_path(), String::new());
+        assert_eq!(
+            seen.instructions
+                .iter()
+                .map(|file| file.text.as_str())
+                .collect::<Vec<_>>(),
+            ["mine"]
+        );
     }
 
     #[test]

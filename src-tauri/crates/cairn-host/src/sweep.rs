@@ -69,7 +69,7 @@ fn judge(leftovers: &[Leftover]) -> (Vec<(i64, ChangeFate)>, Vec<Notice>) {
             }
             // Looked at again at the next start: what cannot be read now may be readable then.
             Err(error) => {
-                tracing::warn!(%error, path = %leftover.path.display(), "a change that was cut off could not be judged")
+                tracing::warn!(%error, path = %leftover.path.display(), "a change that was cut off could not be judged");
             }
         }
     }

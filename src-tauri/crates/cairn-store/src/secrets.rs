@@ -228,13 +228,22 @@ impl Secrets {
     /// The text without any key that is known by now: of the environment, of this session, of a file that was read, of
     /// the keychain.
     pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.masked(text, |_| MASK.to_owned())
+    }
+
+    /// The same with as many bytes as before: for output that is followed by its offsets.
+    pub fn mask_in_place<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.masked(text, |key| "*".repeat(key.len()))
+    }
+
+    fn masked<'t>(&self, text: &'t str, instead: impl Fn(&str) -> String) -> Cow<'t, str> {
         let memory = self.memory();
         let kept = memory.session.values().chain(memory.read.values().flatten());
         let mut masked = Cow::Borrowed(text);
         for secret in self.shared.environment.values().chain(kept) {
             let key = secret.expose();
             if key.len() >= MASKED_FROM && masked.contains(key) {
-                masked = Cow::Owned(masked.replace(key, MASK));
+                masked = Cow::Owned(masked.replace(key, &instead(key)));
             }
         }
         masked

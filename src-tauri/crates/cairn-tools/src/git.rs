@@ -41,7 +41,7 @@ const TARGET: usize = 200;
 /// what is shown. No pager, editor or prompt is ever started.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Input {
-    /// The words after `git`, one per entry, like ["diff", "--stat", "--", "src"].
+    /// The words after `git`, one per entry, like `["diff", "--stat", "--", "src"]`.
     args: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ impl Git {
         }
         let words = arguments(&read);
         let target = shown(&input.args);
-        let parts: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+        let parts: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
         Some(Prepared {
             title: "Git".to_owned(),
             digest: digest("git", &parts),

@@ -160,6 +160,7 @@ fn outcome(facts: &Facts, text: &str, ports: &[ListeningPort]) -> ToolOutcome {
         .unwrap_or_else(|| facts.last_output_at.max(facts.started_at));
     ToolOutcome {
         note,
+        unsettled: end == CommandEnd::Running,
         blocks: vec![ContentBlock::Terminal(Terminal {
             command: facts.label.command.clone(),
             workdir: String::new(),

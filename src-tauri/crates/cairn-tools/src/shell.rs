@@ -14,7 +14,7 @@ use cairn_agent::tool::{
     Action, CallContext, Execute, LimitBy, Prepared, Tool, ToolClass, ToolError, ToolOutcome, ToolSpec,
 };
 use cairn_exec::{CommandSpec, Group, Label, Program};
-use cairn_files::Kind;
+use cairn_files::{Kind, Resolved};
 use cairn_policy::{Effect, Show, show};
 use cairn_protocol::{ApprovalSubject, CommandEnd, ContentBlock, ProcessPlace, Terminal};
 use futures_util::future::BoxFuture;
@@ -104,6 +104,22 @@ impl Shell {
         }
     }
 
+    /// The folder to run in: the one named, else the project.
+    fn folder(&self, named: Option<String>) -> Result<Resolved, ToolError> {
+        let named = named
+            .filter(|folder| !folder.is_empty())
+            .unwrap_or_else(|| ".".to_owned());
+        let at = self.workspace.resolve(&named)?;
+        match at.kind {
+            Kind::Folder => Ok(at),
+            Kind::Missing => Err(self.workspace.explain(&cairn_files::FileError::Missing(at.shown))),
+            Kind::File | Kind::Special(_) => Err(ToolError::new(format!(
+                "`workdir` must be a folder, and {} is none; the command was not run",
+                at.shown
+            ))),
+        }
+    }
+
     fn prepare_now(&self, arguments: Map<String, Value>) -> Result<Prepared, ToolError> {
         let input: Input = args::parse(NAME, arguments)?;
         let line = checked(input.command)?;
@@ -113,22 +129,7 @@ impl Shell {
         };
         let limit = limit(input.timeout, place)?;
         let network = input.network.unwrap_or(false);
-        let folder = input
-            .workdir
-            .filter(|folder| !folder.is_empty())
-            .unwrap_or_else(|| ".".to_owned());
-        let at = self.workspace.resolve(&folder)?;
-        match at.kind {
-            Kind::Folder => {}
-            Kind::Missing => return Err(self.workspace.explain(&cairn_files::FileError::Missing(at.shown))),
-            Kind::File | Kind::Special(_) => {
-                let text = format!(
-                    "`workdir` must be a folder, and {} is none; the command was not run",
-                    at.shown
-                );
-                return Err(ToolError::new(text));
-            }
-        }
+        let at = self.folder(input.workdir)?;
         let parts = [
             line.as_bytes(),
             at.real.as_os_str().as_encoded_bytes(),

@@ -187,8 +187,8 @@ fn x27_a_killed_tool_leaves_the_old_or_the_new_file_whole() {
 fn await_lines(folder: &Path, lines: u64, child: &mut std::process::Child) {
     let journal = folder.join("journal");
     loop {
-        let have = std::fs::read(&journal).unwrap_or_default();
-        if have.iter().filter(|byte| **byte == b'\n').count() as u64 >= lines {
+        let have = std::fs::read_to_string(&journal).unwrap_or_default();
+        if have.matches('\n').count() as u64 >= lines {
             return;
         }
         assert!(child.try_wait().unwrap().is_none(), "the child ended by itself");

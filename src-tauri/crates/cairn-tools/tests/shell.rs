@@ -428,7 +428,8 @@ async fn a_command_that_the_person_moves_says_where_it_went() {
     let prepared = project.prepare(arguments, &context).await.unwrap();
     let group = project.group.clone();
     let moves = async {
-        while live.text.lock().unwrap().is_empty() {
+        // Its output and its process id come by different ways.
+        while live.text.lock().unwrap().is_empty() || group.get("p1").unwrap().pid.is_none() {
             tokio::task::yield_now().await;
         }
         group.to_background("p1").unwrap()

@@ -27,6 +27,10 @@ impl Driver {
             prompt.rules_tokens() + prompt::tool_tokens(&tools),
             prompt.notes_tokens(),
         );
+        // The first request of a session is the first whose fixed part is known.
+        if let Some(full) = self.machine.window_full() {
+            return Some(Input::RequestFailed(full));
+        }
         let wanted: Vec<Picture> = history::pictures(self.machine.log().items())
             .into_iter()
             .cloned()

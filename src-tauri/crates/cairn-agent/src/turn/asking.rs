@@ -57,16 +57,19 @@ impl TurnMachine {
         self.effects.push(Effect::AskModel);
     }
 
-    fn window_full(&self) -> Option<ApiError> {
+    /// Why the next request cannot be sent, when it cannot: it would not fit.
+    pub(crate) fn window_full(&self) -> Option<ApiError> {
         let info = self.model.as_ref()?;
         let window = info.window?;
         let used = self.meter.used(self.log.items());
-        (used + LEAST_REPLY > window).then(|| {
+        let fixed = self.meter.fixed();
+        (used.saturating_add(LEAST_REPLY) > window).then(|| {
             ApiError::new(
                 ErrorCode::TooLong,
                 format!(
-                    "The conversation takes about {used} tokens and {} holds {window}: nothing was sent. \
-                     Start a new session, or choose a model with a larger window.",
+                    "The conversation takes about {used} tokens, {fixed} of them rules, tools and notes, a reply needs \
+                     {LEAST_REPLY}, and {} holds {window}: nothing was sent. Start a new session, or choose a model with \
+                     a larger window.",
                     info.name
                 ),
             )
@@ -288,6 +291,10 @@ impl TurnMachine {
         } else if reason == FinishReason::Length {
             let text = "The reply was cut off: it reached the limit for one reply.".to_owned();
             self.notice(NoticeLevel::Warning, "reply_cut", text);
+        } else if reason == FinishReason::Unknown {
+            let text = "The reply ended without an end: the connection closed before the server said that it was done. \
+                        It may be cut.";
+            self.notice(NoticeLevel::Warning, "reply_cut", text.to_owned());
         } else if reason == FinishReason::Filtered {
             let text = "The provider's filter cut the reply off.".to_owned();
             self.notice(NoticeLevel::Warning, "reply_filtered", text);
@@ -349,9 +356,9 @@ impl TurnMachine {
 }
 
 fn add(total: &mut Usage, more: Usage) {
-    total.input_tokens += more.input_tokens;
-    total.cached_tokens += more.cached_tokens;
-    total.output_tokens += more.output_tokens;
+    total.input_tokens = total.input_tokens.saturating_add(more.input_tokens);
+    total.cached_tokens = total.cached_tokens.saturating_add(more.cached_tokens);
+    total.output_tokens = total.output_tokens.saturating_add(more.output_tokens);
     total.cost_usd = match (total.cost_usd, more.cost_usd) {
         (None, None) => None,
         (known, added) => Some(known.unwrap_or(0.0) + added.unwrap_or(0.0)),

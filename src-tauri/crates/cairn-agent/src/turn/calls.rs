@@ -315,8 +315,10 @@ impl TurnMachine {
             .iter()
             .find(|known| known.name == tool.name)
             .map_or(ToolClass::Own, |known| known.class);
-        self.repeats
-            .answered(class, &tool.name, &tool.arguments, &outcome.content);
+        if !outcome.unsettled {
+            self.repeats
+                .answered(class, &tool.name, &tool.arguments, &outcome.content);
+        }
         item.state = match (outcome.ok, outcome.timed_out, outcome.stopped) {
             (_, true, _) => ItemState::TimedOut,
             (_, _, true) => ItemState::Stopped,

@@ -444,7 +444,7 @@ fn t25_searching_asks_once_in_a_session_and_a_host_each_time() {
         bench.answer(ApprovalAnswer::AllowOnce);
         assert_eq!(
             executes(&bench.prepared(&first, would.clone(), "d")),
-            [first.clone()]
+            std::slice::from_ref(&first)
         );
         bench.done(&first, ToolOutcome::ok("found"));
         bench.text("Done.");
@@ -613,6 +613,25 @@ fn x90_the_third_same_call_is_refused_before_it_runs() {
             bench.prepared(id, read(), "d");
             bench.done(id, ToolOutcome::ok("same"));
         }
+    }
+}
+
+#[test]
+fn l3_asking_again_about_what_changes_by_itself_is_no_repetition() {
+    let mut bench = Bench::new();
+    bench.send("x");
+    for id in ["r", "r-2", "r-3", "r-4"] {
+        bench.call("r", "read_file", "{\"path\":\"a\"}");
+        assert!(
+            !prepares(&bench.end(FinishReason::Stop)).is_empty(),
+            "{id} was refused"
+        );
+        bench.prepared(id, read(), "d");
+        let outcome = ToolOutcome {
+            unsettled: true,
+            ..ToolOutcome::ok("p1 runs.\n(no new output)")
+        };
+        bench.done(id, outcome);
     }
 }
 

@@ -2,14 +2,33 @@
 
 use cairn_host::parts::unified;
 use cairn_protocol::{
-    Activity, ContentBlock, Event, EventBody, Item, ItemBody, ItemState, Notice, ToolItem, Turn, TurnOutcome,
+    Activity, ContentBlock, Event, EventBody, Item, ItemBody, ItemState, Notice, QueueId, ToolItem, Turn,
+    TurnId, TurnOutcome,
 };
 
 use crate::args::JsonArg;
 use crate::out;
 
+/// The request that this command sent: other ends, like that of a request cut off by a crash, are not its own.
+pub(super) struct Own {
+    /// Its id, if it starts at once.
+    pub(super) turn: TurnId,
+    /// Its id in the queue, if others wait before it.
+    pub(super) queue: QueueId,
+}
+
+/// Where the own request is while others of the session come first.
+#[derive(PartialEq, Eq)]
+enum Place {
+    First,
+    Queued,
+    Next,
+}
+
 /// Prints events.
 pub(super) struct Printer {
+    own: Own,
+    place: Place,
     json: Option<JsonArg>,
     /// The model's last words, printed as the answer when nothing follows them.
     words: Option<String>,
@@ -18,8 +37,10 @@ pub(super) struct Printer {
 }
 
 impl Printer {
-    pub(super) fn new(json: Option<JsonArg>) -> Self {
+    pub(super) fn new(json: Option<JsonArg>, own: Own) -> Self {
         Self {
+            own,
+            place: Place::First,
             json,
             words: None,
             ended: None,
@@ -33,6 +54,7 @@ impl Printer {
     }
 
     pub(super) fn event(&mut self, event: &Event) {
+        self.find_own(&event.body);
         if let Some(json) = self.json {
             if json.wants(&event.body) {
                 match serde_json::to_string(event) {
@@ -44,7 +66,25 @@ impl Printer {
             self.words(&event.body);
         }
         if let EventBody::TurnCompleted { turn } = &event.body {
-            self.ended = Some(turn.clone());
+            self.ended = Some(turn.clone()).filter(|turn| turn.id == self.own.turn);
+        }
+    }
+
+    fn find_own(&mut self, body: &EventBody) {
+        match body {
+            EventBody::QueueChanged { queue } => {
+                let waits = queue.iter().any(|waiting| waiting.id == self.own.queue);
+                self.place = match (&self.place, waits) {
+                    (_, true) => Place::Queued,
+                    (Place::Queued, false) => Place::Next,
+                    _ => return,
+                };
+            }
+            EventBody::TurnStarted { turn } if self.place == Place::Next => {
+                self.own.turn = turn.id.clone();
+                self.place = Place::First;
+            }
+            _ => {}
         }
     }
 
@@ -83,7 +123,7 @@ impl Printer {
 
     /// Every diff and command is shown in full, also of what ran by rule or mode.
     fn begins(tool: &ToolItem) {
-        out::note(format!("{} {}", tool.title, out::safe(&tool.target)).trim_end());
+        out::note(format!("{} {}", out::safe(&tool.title), out::safe(&tool.target)).trim_end());
         for block in &tool.blocks {
             match block {
                 ContentBlock::Diff(diff) => out::note(&out::safe(&unified(diff))),
@@ -114,7 +154,7 @@ impl Printer {
                 } else {
                     format!(" · {}", out::safe(&tool.note))
                 };
-                let head = format!("{} {}", tool.title, out::safe(&tool.target));
+                let head = format!("{} {}", out::safe(&tool.title), out::safe(&tool.target));
                 out::note(&format!("{}: {state}{note}", head.trim_end()));
                 if item.state != ItemState::Done
                     && let Some(result) = &tool.result
@@ -139,6 +179,10 @@ impl Printer {
     }
 
     fn end(&mut self, turn: &Turn) {
+        if turn.id != self.own.turn {
+            // What an earlier request had said is no answer to this one.
+            self.words_were_no_answer();
+        }
         if let Some(text) = self.words.take() {
             out::line(&out::safe(&text));
         }

@@ -16,6 +16,8 @@ const MESSAGE: usize = 1_000_000;
 const ATTACHMENTS: usize = 20;
 /// Largest pasted picture, bytes.
 const PICTURE: usize = 20 * 1024 * 1024;
+/// Longest answer to a question, bytes.
+const ANSWER: usize = 100_000;
 /// Most entries of a plan and longest entry.
 const PLAN: (usize, usize) = (100, 500);
 
@@ -115,6 +117,13 @@ impl Window {
     }
 
     pub(super) async fn answer_question(&self, params: QuestionAnswerParams) -> Result<Nothing, ApiError> {
+        let long = |answer: &cairn_protocol::QuestionAnswer| {
+            serde_json::to_string(answer).map_or(0, |text| text.len())
+        };
+        if params.answers.iter().map(long).sum::<usize>() > ANSWER {
+            let text = format!("An answer has at most {ANSWER} bytes. Put more into a file and name it.");
+            return Err(ApiError::new(ErrorCode::BadRequest, text));
+        }
         let session = self.owned(&params.session).await?;
         session.handle.answer(params.question, params.answers).await?;
         Ok(Nothing {})

@@ -1,6 +1,6 @@
 //! Changing the file: comments, order and unknown keys stay as they are.
 
-use cairn_protocol::{Api, ApiError, ErrorCode, ProfileParams, SettingsSetParams};
+use cairn_protocol::{Api, ApiError, ErrorCode, Mode, ProfileParams, SettingsSetParams};
 use toml_edit::{Item, Table, Value, value};
 
 use super::Config;
@@ -13,6 +13,11 @@ impl Config {
         change: &SettingsSetParams,
         environment: &Environment,
     ) -> Result<Self, ApiError> {
+        if matches!(change.default_mode, Some(Mode::Auto | Mode::Plan)) {
+            return Err(bad(
+                "New sessions begin in Manual or Accept edits, never in another mode.",
+            ));
+        }
         self.edited(environment, |document| {
             if let Some(theme) = change.theme {
                 put(document, &["ui", "theme"], text_of(&theme)?)?;

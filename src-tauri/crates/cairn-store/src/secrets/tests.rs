@@ -245,6 +245,11 @@ async fn l06_no_known_key_survives_masking_and_none_is_shown_by_debug() {
     assert!(!masked.contains("CANARY"), "{masked}");
     assert!(masked.contains("unix:path=/run/x"), "the bus is no secret");
     assert!(matches!(secrets.mask("nothing in it"), Cow::Borrowed(_)));
+    let live = secrets.mask_in_place(text);
+    assert!(
+        !live.contains("CANARY") && live.len() == text.len(),
+        "offsets hold: {live}"
+    );
     let found = secrets.key("work", None).await.unwrap();
     assert!(!format!("{found:?} {:?}", Secret::new("CANARY")).contains("CANARY"));
 }

@@ -149,20 +149,7 @@ impl Web {
             REFUSAL_BYTES
         };
         let encoding = encodings(response.headers());
-        let explain = |error: DecodeError| match error {
-            DecodeError::TooLarge => WebError::TooLarge {
-                host: host.clone(),
-                most,
-            },
-            DecodeError::Broken(reason) => WebError::Garbage {
-                host: host.clone(),
-                reason: format!("it is not packed as it says ({reason})"),
-            },
-            DecodeError::Unknown(what) => WebError::Garbage {
-                host: host.clone(),
-                reason: format!("it is packed in a way that was not asked for, {what}"),
-            },
-        };
+        let explain = |error| explained(error, &host, most);
         let told = response.content_length().unwrap_or(0);
         if is_success && told > most as u64 {
             return Err(explain(DecodeError::TooLarge));
@@ -324,4 +311,20 @@ fn reason(error: &reqwest::Error) -> String {
         cause = here.source();
     }
     innermost.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+/// What is wrong with an answer's body, with whose it is.
+fn explained(error: DecodeError, host: &str, most: usize) -> WebError {
+    let host = host.to_owned();
+    match error {
+        DecodeError::TooLarge => WebError::TooLarge { host, most },
+        DecodeError::Broken(reason) => WebError::Garbage {
+            host,
+            reason: format!("it is not packed as it says ({reason})"),
+        },
+        DecodeError::Unknown(what) => WebError::Garbage {
+            host,
+            reason: format!("it is packed in a way that was not asked for, {what}"),
+        },
+    }
 }

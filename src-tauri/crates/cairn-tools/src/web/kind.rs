@@ -30,7 +30,7 @@ pub(crate) fn essence(content_type: Option<&str>) -> String {
     let essence = text.split(';').next().unwrap_or_default().trim();
     essence
         .chars()
-        .filter(|c| c.is_ascii_graphic())
+        .filter(char::is_ascii_graphic)
         .take(100)
         .collect::<String>()
         .to_ascii_lowercase()

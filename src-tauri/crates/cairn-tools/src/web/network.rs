@@ -128,15 +128,13 @@ mod tests {
     #[test]
     fn x121_only_public_addresses_of_a_name_are_used() {
         let vetted = |text: &str| {
-            vet(&addresses(text), Reach::Public)
-                .map(|passed| {
-                    passed
-                        .iter()
-                        .map(ToString::to_string)
-                        .collect::<Vec<_>>()
-                        .join(" ")
-                })
-                .unwrap_or_else(|error| format!("refused: {error}"))
+            vet(&addresses(text), Reach::Public).map_or_else(
+                |error| format!("refused: {error}"),
+                |passed| {
+                    let texts: Vec<_> = passed.iter().map(ToString::to_string).collect();
+                    texts.join(" ")
+                },
+            )
         };
         assert_eq!(vetted("93.184.216.34 2606:4700::1"), "93.184.216.34 2606:4700::1");
         assert_eq!(vetted("127.0.0.1 93.184.216.34 fc00::1"), "93.184.216.34");

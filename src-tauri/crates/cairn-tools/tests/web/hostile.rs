@@ -41,7 +41,7 @@ async fn n39_n42_n43_n47_bombs_and_endless_bodies_end_at_ten_megabytes() {
             }
             "/chunked" => Does::Endless(
                 format!("{head}transfer-encoding: chunked\r\n\r\n").into_bytes(),
-                [b"10000\r\n".as_slice(), &[b'x'; 0x10000], b"\r\n"].concat(),
+                [b"10000\r\n".as_slice(), &vec![b'x'; 0x10000], b"\r\n"].concat(),
                 Duration::ZERO,
             ),
             _ => Does::Endless(

@@ -93,11 +93,9 @@ fn results(text: &str) -> Vec<Entry> {
                     inside = In::Snippet;
                 }
             }
-            Token::EndTag(tag) => {
-                // Words within are marked with `b`; everything else ends what is being read.
-                if !matches!(tag.name.as_slice(), b"b" | b"em" | b"strong" | b"span") {
-                    inside = In::Nothing;
-                }
+            // Words within are marked with `b`; everything else ends what is being read.
+            Token::EndTag(tag) if !matches!(tag.name.as_slice(), b"b" | b"em" | b"strong" | b"span") => {
+                inside = In::Nothing;
             }
             Token::String(words) => {
                 let words = String::from_utf8_lossy(&words.value);
