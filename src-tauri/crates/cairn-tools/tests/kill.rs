@@ -169,7 +169,7 @@ fn x27_a_killed_tool_leaves_the_old_or_the_new_file_whole() {
         // The kill follows what the child has come to, not the clock, so that a busy machine tests the same: a few
         // lines of the journal, each written just before or after a change, and then a moment of random length.
         await_lines(&folder, 1 + random % 14, &mut child);
-        for _ in 0..random % 400_000 {
+        for _ in 0..random % 100_000 {
             std::hint::spin_loop();
         }
         child.kill().unwrap();
