@@ -393,6 +393,16 @@ fn signal(pid: u32, how: &str) {
 }
 
 #[test]
+fn a_profile_that_is_not_there_is_named_and_leaves_no_session() {
+    let bench = Bench::new(vec![]);
+    bench.run(&["exec", "--profile", "zzz", "Hi"]).ends(2, "`zzz`");
+    bench.configure("default_profile = \"gone\"\n");
+    bench.run(&["exec", "Hi"]).ends(2, "`gone`");
+    assert!(!bench.run(&["sessions", "list"]).out.contains("zzz"));
+    assert_eq!(bench.server.chats().len(), 0);
+}
+
+#[test]
 fn r3_a_count_that_no_number_can_hold_ends_nothing() {
     let usage = "{\"prompt_tokens\":18446744073709551615,\"completion_tokens\":18446744073709551615}";
     let stream = format!(

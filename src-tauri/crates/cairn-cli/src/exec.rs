@@ -39,6 +39,9 @@ pub(crate) async fn run(host: &Arc<Host>, exec: Exec) -> Result<u8, ApiError> {
         out::note(&format!("note: {}", notice.text));
     }
     tell_proposals(host, &project, exec.trust)?;
+    if let Some(name) = exec.profile.as_deref() {
+        host.check_profile(name)?;
+    }
     let (id, subscription) = session(host, &project, &exec).await?;
     let approve = match exec.approve {
         ApproveArg::None => Approve::None,

@@ -106,6 +106,14 @@ impl Host {
         deleted.map_err(|error| ApiError::new(ErrorCode::Keychain, error.to_string()))
     }
 
+    /// Fails when there is no profile of that name.
+    pub fn check_profile(&self, name: &str) -> Result<(), ApiError> {
+        if name == models::DEMO || self.config().profile(name).is_some() {
+            return Ok(());
+        }
+        Err(models::no_profile(name, &self.config()))
+    }
+
     /// Uses the one model of the one server that runs on this machine; anything else needs a profile. SPEC A2.
     pub async fn use_only_server(self: &Arc<Self>, handle: &SessionHandle) -> Result<Vec<String>, ApiError> {
         let config = self.config();

@@ -72,11 +72,7 @@ pub(crate) async fn ready(
         });
     }
     let Some(profile) = config.profile(name) else {
-        let text = format!(
-            "There is no model profile `{name}` in {}. Choose another model.",
-            config.path().display()
-        );
-        return Err(ApiError::new(ErrorCode::NoModel, text));
+        return Err(no_profile(name, config));
     };
     let model_config = with_key(profile, secrets).await?;
     // Whoever wrote down the window does not want to wait for a server to tell it.
@@ -87,6 +83,14 @@ pub(crate) async fn ready(
         (found.info, found.warnings)
     };
     made(&model_config, info, warnings)
+}
+
+pub(crate) fn no_profile(name: &str, config: &Config) -> ApiError {
+    let text = format!(
+        "There is no model profile `{name}` in {}. Choose another model.",
+        config.path().display()
+    );
+    ApiError::new(ErrorCode::NoModel, text)
 }
 
 /// A model that was found on this machine and has no profile.
