@@ -3,6 +3,7 @@ import type { GalleryState } from '../state';
 import KitStage from '../stages/KitStage.svelte';
 import { ask } from './ask';
 import { compose } from './compose';
+import { running } from './running';
 import { settingsStates } from './settings';
 import { start } from './start';
 import { windows } from './window';
@@ -13,6 +14,7 @@ export const states: readonly GalleryState[] = [
   kit,
   ...ask,
   ...compose,
+  ...running,
   ...settingsStates,
   ...start,
   ...windows,

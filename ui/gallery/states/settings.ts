@@ -1,5 +1,6 @@
 /** The settings page and its dialogs. */
-import type { FoundServer, SavedRule, SettingsView } from '../../src/bindings';
+import { changedFacts } from '../../src/backend/fake';
+import type { Fact, FoundServer, SavedRule, SettingsView } from '../../src/bindings';
 import type { SettingsActions } from '../../src/settings/actions';
 import { called } from '../calls';
 import { NOW, settings as view } from '../data';
@@ -30,6 +31,27 @@ const rules: SavedRule[] = [
   { rule: 'run: cargo test', scope: 'project', at: NOW, origin: 'card' },
   { rule: 'write: src/**', scope: 'session', at: NOW, origin: 'card' },
   { rule: 'host: docs.rs', scope: 'project', at: NOW, origin: 'config.toml' },
+];
+
+const facts: Fact[] = [
+  {
+    text: 'Charts are drawn in metres above chart datum, never above mean sea level.',
+    at: NOW,
+    shared: false,
+  },
+  {
+    text: 'The tests of the importer need the folder tests/stations beside them.',
+    at: NOW - 7_200_000,
+    shared: false,
+  },
+  {
+    text: `Stations are told apart by ${'their long names, which may hold spaces and accents, '.repeat(8)}and ids.`,
+    at: NOW - 9e7,
+    shared: false,
+  },
+  { text: 'Deploy with ./ship\u202e --dry\u200b-run first.', at: NOW - 2e8, shared: false },
+  { text: 'Labels of the axis have three digits.', at: null, shared: true },
+  { text: 'Run cargo fmt before a commit.', at: null, shared: true },
 ];
 
 const refuse = (code: string, message: string) => () => Promise.reject({ code, message });
@@ -67,6 +89,11 @@ const actions = (given: Partial<SettingsActions> = {}): SettingsActions => ({
     await called('rule/revoke', rule);
     return { rules: rules.filter((one) => one.rule !== rule.rule) };
   },
+  facts: () => Promise.resolve({ facts }),
+  changeFact: async ({ text, change }) => {
+    await called('memory/change', { text, change });
+    return { facts: changedFacts(facts, text, change) };
+  },
   ...given,
 });
 
@@ -86,6 +113,7 @@ export const settingsStates: GalleryState[] = [
     actions: actions({
       discover: () => Promise.resolve({ servers: servers.slice(1) }),
       rules: () => Promise.resolve({ rules: [] }),
+      facts: () => Promise.resolve({ facts: [] }),
     }),
   })),
   page('settings-broken', () => ({
@@ -113,5 +141,28 @@ export const settingsStates: GalleryState[] = [
       ),
     }),
     edit: 'local',
+  })),
+  page('settings-memory', () => ({ view, actions: actions(), section: { name: 'memory' } })),
+  page('settings-memory-empty', () => ({
+    view,
+    actions: actions({ facts: () => Promise.resolve({ facts: [] }) }),
+    section: { name: 'memory' },
+  })),
+  page('settings-memory-unread', () => ({
+    view,
+    actions: actions({
+      facts: refuse(
+        'storage',
+        'memory.toml is damaged at line 3: expected a string. Mend it, then try again.',
+      ),
+    }),
+    section: { name: 'memory' },
+  })),
+  page('settings-memory-refused', () => ({
+    view,
+    actions: actions({
+      changeFact: refuse('bad_request', '.cairn/memory.md leads out of the project; nothing was shared.'),
+    }),
+    section: { name: 'memory' },
   })),
 ];

@@ -3,8 +3,11 @@ import { RequestFailed } from '../../src/backend/backend';
 import type { Answers, FakeOptions } from '../../src/backend/fake';
 import type { Event, EventBody, ErrorCode } from '../../src/bindings';
 import { emptySession, logs, type LogName, NOW, project, settings } from '../../src/state/fixtures';
+import { leftovers, running, server } from '../../src/state/fixtures/running';
+import { emptySnapshot, Script, terminal } from '../../src/state/fixtures/script';
 import type { GalleryState } from '../state';
 import WindowStage from '../stages/WindowStage.svelte';
+import { leftoverAnswers, processAnswers } from './running';
 import { servers } from './settings';
 
 const theme = (): 'light' | 'dark' =>
@@ -110,7 +113,45 @@ const READ_ONLY =
 const FULL =
   'Could not write /home/ada/.local/share/cairn/sessions.db: no space left on the disk. Free some space, then try again.';
 
+/** A session in which a call waits for a command, and a server runs beside it. */
+const commandRuns = (): FakeOptions => {
+  const script = new Script(emptySession('s-run', 'Draw the chart again'), NOW - 60_000);
+  script.request('Test it, and keep the server running.');
+  script.say('I run the tests of the chart.');
+  const item = script.call(
+    {
+      name: 'shell',
+      title: 'Run',
+      target: 'cargo test -p chart',
+      limit: 120_000,
+      blocks: [terminal('cargo test -p chart', 'running 12 tests\n', { end: { kind: 'running' } })],
+    },
+    'running',
+  );
+  const call = item.body.kind === 'tool' ? item.body.call : '';
+  script.activity({ kind: 'running_tool', call });
+  const { session, events } = script;
+  const waitedFor = running('p3', { call, ports: [{ port: 3000, address: '127.0.0.1', pid: 4703 }] });
+  const answers = processAnswers([server(), waitedFor], { p3: 'running 12 tests\n' });
+  return {
+    logs: [{ snapshot: emptySnapshot(emptySession('s-run', session.title)), events, session }],
+    sessions: [],
+    answers: { ...themed(), ...answers },
+  };
+};
+
 const special: GalleryState[] = [
+  state('running', commandRuns),
+  state('leftovers', () => ({
+    logs: [logs.finished()],
+    sessions: [],
+    answers: { ...themed(), ...leftoverAnswers(leftovers) },
+  })),
+  state('leftovers-stay', () => ({
+    logs: [logs.tour()],
+    sessions: [],
+    answers: { ...themed(), ...leftoverAnswers(leftovers, ['l-2']) },
+  })),
   state('unknown-window', () => assumed('finished')),
   state('unknown-window-empty', () => assumed('empty')),
   state('unknown-window-waiting', () => assumed('tour')),

@@ -5,6 +5,8 @@
  */
 import type {
   DiscoverResult,
+  FactParams,
+  FactsResult,
   KeySetParams,
   MethodResults,
   ModelTestResult,
@@ -26,6 +28,8 @@ export interface SettingsActions {
   discover(): Promise<DiscoverResult>;
   rules(): Promise<RuleListResult>;
   revoke(rule: RuleParams): Promise<RuleListResult>;
+  facts(): Promise<FactsResult>;
+  changeFact(fact: FactParams): Promise<FactsResult>;
 }
 
 type Ask = <M extends Request['method']>(
@@ -54,6 +58,8 @@ export function settingsActions(
     discover: () => request('model/discover', {}),
     rules: () => request('rule/list', {}),
     revoke: (rule) => request('rule/revoke', rule),
+    facts: () => request('memory/list', {}),
+    changeFact: (fact) => request('memory/change', fact),
   };
 }
 

@@ -10,7 +10,7 @@ export function provideProject(project: ProjectState): void {
   setContext(key, project);
 }
 
-/** The window's project; call while a component is set up. */
-export function useProject(): ProjectState {
-  return getContext<ProjectState>(key);
+/** The window's project, where there is a window around; call while a component is set up. */
+export function useProject(): ProjectState | undefined {
+  return getContext<ProjectState | undefined>(key);
 }

@@ -14,6 +14,7 @@ import type {
 } from '../bindings';
 import { t } from '../text';
 import { now } from './clock.svelte';
+import { Leftovers } from '../running/leftovers.svelte';
 import { SessionState } from './session.svelte';
 
 /** Sessions asked for at once. */
@@ -73,6 +74,8 @@ export class ProjectState {
   /** A profile whose settings shall open. */
   editing = $state<string | null>(null);
 
+  /** What earlier runs left running. */
+  readonly leftovers: Leftovers;
   readonly backend: Backend;
   #toasts = 0;
   #opening: SessionId | null = null;
@@ -81,6 +84,7 @@ export class ProjectState {
 
   constructor(backend: Backend) {
     this.backend = backend;
+    this.leftovers = new Leftovers(backend);
   }
 
   /** Subscribes and loads what the first paint needs. Ends with a session open where there is one. */
@@ -109,6 +113,7 @@ export class ProjectState {
       this.triedAgain = null;
       await this.#openFirst(project);
       this.#tellProposals(project.proposals.length);
+      this.#lookForLeftovers();
     } catch (cause) {
       this.problem = RequestFailed.from(cause);
       if (again) this.triedAgain = now();
@@ -128,6 +133,11 @@ export class ProjectState {
       this.#failed(cause);
     }
     this.place = !this.current && !project.has_model ? 'start' : 'session';
+  }
+
+  /** A failure here is none of the window: what runs is not changed by it. */
+  #lookForLeftovers(): void {
+    void this.leftovers.load().catch(() => undefined);
   }
 
   /** Said once: what a project proposes waits in the settings for as long as it takes. */
@@ -168,6 +178,8 @@ export class ProjectState {
     if (this.#opening !== id) return;
     const opened = new SessionState(this.backend, snapshot);
     for (const event of this.#early) opened.apply(event);
+    // What runs since before this window; what begins now is told by events.
+    void opened.processes.load().catch(() => undefined);
     this.#opening = null;
     this.#early = [];
     this.current = opened;
@@ -269,7 +281,12 @@ export class ProjectState {
     this.say(t('shell.failed', { why }), undefined, 'danger');
   }
 
-  #notice({ level, text }: Notice): void {
+  #notice({ level, code, text }: Notice): void {
+    // A banner says it, with the list and the button.
+    if (code === 'processes_left') {
+      this.#lookForLeftovers();
+      return;
+    }
     const tones = { info: 'plain', warning: 'warning', error: 'danger' } as const;
     this.say(text, undefined, tones[level]);
   }

@@ -22,6 +22,7 @@ import type {
   TodoItem,
   Turn,
 } from '../bindings';
+import { Processes } from '../running/processes.svelte';
 import { fromSnapshot, reduce, type SessionView } from './reduce';
 
 /** One item of the transcript with a signal of its own. */
@@ -63,6 +64,8 @@ export class SessionState {
   activity = $state.raw<Activity>({ kind: 'idle' });
   heldBy = $state.raw<LeaseHolder | null>(null);
   notices = $state.raw<readonly Notice[]>([]);
+  /** The commands that run and ran under it. */
+  readonly processes: Processes;
   /** What was typed and not sent; kept by the core shortly after it changes. */
   draft = $state('');
 
@@ -80,6 +83,7 @@ export class SessionState {
 
   constructor(backend: Backend, snapshot: SessionSnapshot) {
     this.#backend = backend;
+    this.processes = new Processes(backend, snapshot.session.id);
     this.#view = fromSnapshot(snapshot);
     this.draft = snapshot.draft;
     this.#show();
@@ -91,6 +95,10 @@ export class SessionState {
 
   /** Takes one event; those of other sessions are ignored. */
   apply(event: Event): void {
+    if (event.type === 'process_changed') {
+      if (event.session === this.id) this.processes.take(event.process);
+      return;
+    }
     const next = reduce(this.#view, event);
     if (next === this.#view) return;
     this.#view = next;

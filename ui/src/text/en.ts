@@ -8,6 +8,7 @@ import { approval, question } from './en/ask';
 import { composer, context, mode, queue } from './en/composer';
 import { common, kit, state } from './en/common';
 import { activity, blocks, changes, outcome, plan, shell, sidebar, trail, transcript } from './en/page';
+import { running } from './en/running';
 import { settings } from './en/settings';
 import { banner, start } from './en/start';
 
@@ -33,4 +34,5 @@ export const en = {
   ...trail,
   ...plan,
   ...changes,
+  ...running,
 } as const;

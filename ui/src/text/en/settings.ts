@@ -106,5 +106,29 @@ export const settings = {
     'Its own .cairn/config.toml would set this. It is not in force: it waits for trust.',
   'settings.revoke': 'Revoke',
   'settings.revoke_rule': 'Revoke {rule}',
+  'settings.memory': 'Memory',
+  'settings.memory_intro':
+    'Facts about this project that every session here begins with, the newest first. They are kept on this machine, outside the project, unless you share them.',
+  'settings.memory_none':
+    'Nothing is remembered yet. When the agent wants to keep a fact, it shows it to you and asks.',
+  'settings.memory_at': 'kept on {at}',
+  'settings.memory_in_project': 'in .cairn/memory.md',
+  'settings.memory_shared': 'Shared with the project',
+  'settings.memory_shared_means':
+    'They stand in .cairn/memory.md, a file of the project like any other: change them there.',
+  'settings.memory_fact': 'Fact',
+  'settings.memory_count': '{n} of {most} characters',
+  'settings.memory_edit': 'Edit: {fact}',
+  'settings.memory_delete': 'Delete: {fact}',
+  'settings.memory_share': 'Share with the project…',
+  'settings.memory_share_of': 'Share with the project: {fact}',
+  'settings.memory_share_title': 'Share this fact?',
+  'settings.memory_share_means':
+    'It is written into .cairn/memory.md in the project, for everybody who gets its files, and leaves your own list.',
+  'settings.memory_share_do': 'Write it into the project',
+  'settings.memory_forget_title': 'Delete this fact?',
+  'settings.memory_forget_means': 'Sessions do not begin with it any more. It cannot be brought back.',
+  'settings.memory_failed': 'The memory could not be read: {why}',
+  'settings.memory_change_failed': 'It was not changed: {why}',
   'settings.in_config': 'change it in the file',
 } as const;
