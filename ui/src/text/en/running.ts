@@ -14,7 +14,7 @@ export const running = {
   'running.pid': 'process {pid}',
   'running.port': 'port {port}',
   'running.port_open': 'port {port}, open to other machines',
-  'running.silent': 'No output for {for}: it may wait for input that nobody can type.',
+  'running.silent': 'No output for {s} s: it may wait for input that nobody can type.',
   'running.stop': 'Stop',
   'running.stopping': 'Stopping…',
   'running.more_time': 'Give it 5 more min',
