@@ -36,6 +36,7 @@ pub(crate) fn open(app: &AppHandle, project: Arc<Project>) -> tauri::Result<()> 
     drop(first);
     windows.add(&label, window);
     let made = make(app, &label, &format!("{} – Cairn", project.name()))?;
+    tauri::async_runtime::spawn(shown_when_asked(app.clone(), label.clone(), project.key.clone()));
     let (app, closed) = (app.clone(), label.clone());
     made.on_window_event(move |event| match event {
         WindowEvent::CloseRequested { api, .. } => closing::requested(&app, &closed, api),
@@ -43,6 +44,24 @@ pub(crate) fn open(app: &AppHandle, project: Arc<Project>) -> tauri::Result<()> 
         _ => {}
     });
     Ok(())
+}
+
+/// Another process may ask for this window, because a session runs in it. SPEC S3.
+async fn shown_when_asked(app: AppHandle, label: String, project: ProjectKey) {
+    let host = app.state::<Windows>().host().clone();
+    loop {
+        host.asked_to_show(&project).await;
+        let Some(window) = app.get_webview_window(&label) else {
+            return;
+        };
+        let shown = window
+            .unminimize()
+            .and_then(|()| window.show())
+            .and_then(|()| window.set_focus());
+        if let Err(error) = shown {
+            tracing::warn!(%error, "a window did not come to the front");
+        }
+    }
 }
 
 /// Opens the window that says why nothing else opens. Its page can only try again.

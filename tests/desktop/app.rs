@@ -173,6 +173,17 @@ impl App {
         self.start_again();
     }
 
+    /// The same program on the same data from another session bus: a process of its own that knows nothing of the first.
+    pub(crate) fn another(&self) -> Another {
+        let bus = session_bus();
+        let (owned, port) = web_driver(self.home.path(), &bus.1, &[]);
+        let driver = Driver::start(port, PROGRAM, &[self.project.root().to_str().unwrap()]);
+        Another {
+            driver,
+            _owned: [owned, bus.0],
+        }
+    }
+
     /// Starts the program anew after its end.
     pub(crate) fn start_again(&mut self) {
         let (owned, port) = web_driver(self.home.path(), &self.bus.1, &[]);
@@ -288,6 +299,18 @@ impl App {
                 Err(format!("only {}; {}", asked.len(), self.driver.page_text()))
             }
         })
+    }
+}
+
+/// A second process on the data of an [`App`].
+pub(crate) struct Another {
+    pub(crate) driver: Driver,
+    _owned: [Owned; 2],
+}
+
+impl Drop for Another {
+    fn drop(&mut self) {
+        self.driver.end();
     }
 }
 

@@ -224,3 +224,33 @@ fn a_window_whose_card_waits_closes_at_once_and_the_card_is_there_again() {
     app.file_holds("new.txt", "new");
     app.shows(&["Written."]);
 }
+
+#[test]
+fn a_session_that_another_window_has_is_shown_there() {
+    let (app, pid) = working(vec![Reply::text("All done.")]);
+    press(&app, "Keep working");
+    until("a window out of sight", || {
+        if is_shown(pid) {
+            Err("it is shown".to_owned())
+        } else {
+            Ok(())
+        }
+    });
+    let other = app.another();
+    other
+        .driver
+        .click("//aside//*[contains(text(), 'Work')] | //nav//*[contains(text(), 'Work')]");
+    other
+        .driver
+        .wait_for("//*[contains(text(), 'Running in another window')]");
+    other.driver.click(&button("Show it"));
+    until("the window that has it", || {
+        if is_shown(pid) {
+            Ok(())
+        } else {
+            Err("it is hidden".to_owned())
+        }
+    });
+    std::fs::write(app.project.root().join("go"), "").unwrap();
+    app.shows(&["All done."]);
+}

@@ -136,6 +136,7 @@ export class FakeBackend implements Backend {
       return made;
     },
     'session/open': ({ session }) => this.#snapshot(session),
+    'session/show': () => ({}),
     'session/rename': ({ session, title }) => this.#change(session, { title }),
     'session/archive': ({ session, archived }) => this.#change(session, { archived }),
     'session/delete': ({ session }) => {

@@ -41,6 +41,10 @@ export type MethodResults = {
  */
 "session/open": SessionSnapshot, 
 /**
+ * Brings the window to the front in which a session runs that another process holds.
+ */
+"session/show": Nothing, 
+/**
  * Gives a session a title.
  */
 "session/rename": Session, 

@@ -53,6 +53,8 @@ pub struct Surface {
     pub surroundings: Arc<dyn SurroundingsSource>,
     /// Tools in the order the model sees them.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// Time limits by tool that the person has set; a limit that a call names itself wins.
+    pub limits: HashMap<String, Duration>,
     /// Takes stored and transient events. Must not block.
     pub sink: Arc<dyn EventSink>,
     /// Waits until nothing that Stop or a time limit ended is still dying; at most a few seconds. SPEC T2.

@@ -162,6 +162,7 @@ impl Window {
             Request::SessionSearch(params) => json(self.search(params).await?),
             Request::SessionCreate(_) => json(self.create().await?),
             Request::SessionOpen(params) => json(self.open(params).await?),
+            Request::SessionShow(params) => json(self.show_elsewhere(&params.session).await?),
             Request::SessionRename(params) => json(self.rename(params).await?),
             Request::SessionArchive(params) => json(self.archive(params).await?),
             Request::SessionDelete(params) => json(self.delete(params).await?),

@@ -2,7 +2,9 @@
 //!
 //! Owns: the file's form and the precedence flags, environment, file, defaults. Must never know: what settings do.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use cairn_models::Secret;
 use cairn_policy::Rule;
@@ -56,6 +58,8 @@ pub struct Config {
     pub(crate) rules: RuleLists,
     pub(crate) steps: Option<u32>,
     pub(crate) steps_auto: Option<u32>,
+    /// `[limits.timeout]`: time limits by tool.
+    pub(crate) timeouts: HashMap<String, Duration>,
     pub(crate) tools_off: Vec<String>,
     pub(crate) pass_env: Vec<String>,
     pub(crate) web_search: WebConfig,

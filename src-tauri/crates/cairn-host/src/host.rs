@@ -24,6 +24,9 @@ use crate::rules::ProjectRules;
 use crate::session::OpenSession;
 use crate::world::RealWorld;
 
+/// Between two looks for a request to show a window.
+const SHOW_LOOK: std::time::Duration = std::time::Duration::from_secs(1);
+
 type Open = HashMap<SessionId, Arc<OpenSession>>;
 
 /// Everything that exists once per process.
@@ -164,6 +167,22 @@ impl Host {
         let fanouts = self.fanouts.lock().unwrap_or_else(PoisonError::into_inner);
         for fanout in fanouts.values() {
             fanout.notice(notice.clone(), self.world.now());
+        }
+    }
+
+    /// The file by which a process is asked for its window on a project.
+    pub(crate) fn show_request(&self, project: &ProjectKey, pid: u32) -> std::path::PathBuf {
+        self.home.project(project).join(format!("show-window-{pid}"))
+    }
+
+    /// Waits until another process asks for a project's window. Looks once a second: that costs nothing, and needs
+    /// neither a socket nor a bus.
+    pub async fn asked_to_show(&self, project: &ProjectKey) {
+        let request = self.show_request(project, std::process::id());
+        // What was asked before this window was there is not asked of it.
+        std::fs::remove_file(&request).unwrap_or_default();
+        while std::fs::remove_file(&request).is_err() {
+            tokio::time::sleep(SHOW_LOOK).await;
         }
     }
 

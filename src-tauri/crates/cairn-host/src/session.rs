@@ -196,6 +196,7 @@ impl Host {
                 shell: self.shell_name(),
                 memory: memory.clone(),
             }),
+            limits: self.config().timeouts.clone(),
             tools: self.tools(&workspace, processes, memory),
             sink: Arc::new(Sink {
                 fanout: self.fanout(&project.key),

@@ -263,6 +263,8 @@ methods! {
     SessionCreate session_create "session/create" Nothing => Session;
     /// Opens a session: the snapshot; its events follow on the window's channel.
     SessionOpen session_open "session/open" SessionParams => SessionSnapshot;
+    /// Brings the window to the front in which a session runs that another process holds.
+    SessionShow session_show "session/show" SessionParams => Nothing;
     /// Gives a session a title.
     SessionRename session_rename "session/rename" SessionRenameParams => Session;
     /// Hides a session from the list or shows it again.

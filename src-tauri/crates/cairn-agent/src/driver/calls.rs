@@ -35,8 +35,9 @@ impl Driver {
         };
         let budget = *self.budgets.entry(call.clone()).or_insert(budget);
         let context = self.context(&call, budget);
+        let limit = self.surface.limits.get(name).copied();
         self.tasks.spawn(async move {
-            let work = AssertUnwindSafe(prepare(tool.as_ref(), &arguments, &context)).catch_unwind();
+            let work = AssertUnwindSafe(prepare(tool.as_ref(), &arguments, &context, limit)).catch_unwind();
             let prepared = match tokio::time::timeout(PREPARE_LIMIT, work).await {
                 Ok(Ok(prepared)) => prepared,
                 Ok(Err(_)) => Err(format!(
@@ -180,12 +181,22 @@ impl Driver {
     }
 }
 
-async fn prepare(tool: &dyn Tool, arguments: &str, context: &CallContext) -> Result<Prepared, String> {
+async fn prepare(
+    tool: &dyn Tool,
+    arguments: &str,
+    context: &CallContext,
+    set: Option<Duration>,
+) -> Result<Prepared, String> {
     let arguments = crate::arguments::object(tool.spec(), arguments)?;
+    // What the call itself names is what the model and the person agreed on.
+    let set = set.filter(|_| !arguments.contains_key("timeout"));
     let mut prepared = tool
         .prepare(arguments, context)
         .await
         .map_err(|error| error.message)?;
+    if set.is_some() && (prepared.limit.is_some() || tool.spec().limit.is_some()) {
+        prepared.limit = set;
+    }
     prepared.limit = prepared.limit.or(tool.spec().limit);
     Ok(prepared)
 }

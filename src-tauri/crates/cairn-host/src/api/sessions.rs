@@ -11,7 +11,7 @@ use cairn_protocol::{
 use super::Window;
 use crate::project::Demo;
 use crate::seen::SeenFiles;
-use crate::{fanout, git, surroundings};
+use crate::{fanout, files, git, surroundings};
 
 /// Longest title, characters.
 const TITLE: usize = 200;
@@ -112,6 +112,23 @@ impl Window {
         );
         snapshot.held_by = held_by;
         Ok(snapshot)
+    }
+
+    /// Another process's window: it is asked by a file, since nothing of ours listens for calls. SPEC S3, W2.
+    pub(super) async fn show_elsewhere(&self, id: &SessionId) -> Result<Nothing, ApiError> {
+        let loaded = self
+            .host
+            .store()
+            .load(id)
+            .await
+            .map_err(|error| storage_error(&error))?;
+        let holder = loaded.held_by.filter(|holder| holder.program == "window");
+        let Some(holder) = holder.filter(|_| loaded.session.project == self.project.key) else {
+            let text = "No other window has this session any more. Open it here.";
+            return Err(ApiError::new(ErrorCode::NotFound, text));
+        };
+        files::write_private_unsynced(&self.host.show_request(&self.project.key, holder.pid), "")?;
+        Ok(Nothing {})
     }
 
     pub(super) async fn rename(&self, params: SessionRenameParams) -> Result<Session, ApiError> {

@@ -1,6 +1,7 @@
 //! The file's form, as serde reads it. Unknown keys are left alone: a newer build may know them.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use cairn_models::Secret;
 use cairn_policy::Rule;
@@ -10,6 +11,9 @@ use serde::Deserialize;
 use toml_edit::de::Error;
 
 use super::{Config, ConfigError, Header, RuleLists};
+
+/// Longest time limit of a tool, seconds: an hour.
+const LONGEST_TIMEOUT: u64 = 3_600;
 
 /// One model profile with its secrets.
 #[derive(Clone, Debug)]
@@ -88,6 +92,7 @@ struct RawToolTable {
 struct RawLimits {
     steps: Option<u32>,
     steps_auto: Option<u32>,
+    timeout: HashMap<String, u64>,
 }
 
 #[derive(Default, Deserialize)]
@@ -182,6 +187,12 @@ pub(super) fn config(raw: RawConfig, text: &str) -> Config {
     };
     config.theme = raw.ui.theme.unwrap_or_default();
     (config.steps, config.steps_auto) = (raw.limits.steps, raw.limits.steps_auto);
+    config.timeouts = raw
+        .limits
+        .timeout
+        .into_iter()
+        .map(|(tool, seconds)| (tool, Duration::from_secs(seconds.clamp(1, LONGEST_TIMEOUT))))
+        .collect();
     config.web_search = raw.web_search.config();
     for (name, tool) in raw.tools {
         let table = match tool {

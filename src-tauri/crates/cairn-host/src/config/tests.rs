@@ -203,3 +203,20 @@ fn t25_the_search_engine_is_the_one_named_or_the_one_that_the_keys_are_for() {
     assert!(error.reason.contains("expected duckduckgo"), "{error}");
     assert!(!format!("{:?}", engine("[web_search]\nkey = \"k-e-y\"").web_search).contains("k-e-y"));
 }
+
+#[test]
+fn a6_time_limits_by_tool_are_read_within_reason() {
+    let text = "[limits.timeout]\ngrep = 60\nshell = 999999\nglob = 0\n";
+    let config = Config::parse(Path::new("c"), text);
+    let seconds = |tool: &str| config.timeouts.get(tool).map(std::time::Duration::as_secs);
+    assert!(config.broken().is_none());
+    assert_eq!(
+        (
+            seconds("grep"),
+            seconds("shell"),
+            seconds("glob"),
+            seconds("edit_file")
+        ),
+        (Some(60), Some(3_600), Some(1), None)
+    );
+}
