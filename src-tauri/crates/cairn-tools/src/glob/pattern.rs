@@ -237,9 +237,10 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn every_text_matches_itself(text in r"[a-z\[\]{} ü.-]{1,12}(/[a-z\[\]{}!-]{1,8}){0,3}") {
+            // No file is called `.` or `..`.
+            proptest::prop_assume!(!text.split('/').any(|part| matches!(part, "." | "..")));
             if let Ok(pattern) = Pattern::new(&text, Anchor::ByShape) {
-                let path = text.strip_prefix("./").unwrap_or(&text);
-                proptest::prop_assert!(pattern.is_match(Path::new(path)), "{text}");
+                proptest::prop_assert!(pattern.is_match(Path::new(&text)), "{text}");
             }
         }
 
