@@ -300,6 +300,70 @@ fn rules_are_added_hold_and_are_revoked_and_the_agent_cannot_add_any() {
 }
 
 #[test]
+fn a2_a_limit_and_an_interrupt_have_their_own_exit_codes() {
+    let bench = Bench::new(vec![
+        read(),
+        Reply::steps([Step::Text("Half of it".to_owned()), Step::Hang]),
+    ]);
+    let plain = std::fs::read_to_string(bench.home.path().join("config.toml")).unwrap();
+    bench.configure(&format!("{plain}[limits]\nsteps = 1\n"));
+    bench.run(&["exec", "How wide?"]).ends(3, "");
+    assert_eq!(bench.server.chats().len(), 1, "it stopped at the limit");
+
+    bench.configure(&plain);
+    let mut child = bench
+        .command(&["exec", "--json=deltas", "How wide?"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let said = lines.find(|line| line.as_ref().unwrap().contains("Half of it"));
+    assert!(said.is_some(), "it speaks");
+    interrupt(child.id());
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:#?}");
+    let ended = |line: &String| line.contains("turn_completed") && line.contains("\"stopped\"");
+    assert!(rest.iter().any(ended), "{rest:#?}");
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a test interrupts the program it is about"
+)]
+fn interrupt(pid: u32) {
+    let sent = Command::new("kill").args(["-INT", &pid.to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+fn t21_a_command_gets_no_key_of_ours_or_of_a_provider_and_is_told_that_it_is_inside() {
+    let shell = Reply::call("shell", json!({ "command": "env; echo \"end of it\"" }));
+    let bench = Bench::new(vec![shell, Reply::text("Seen.")]);
+    let mut command = bench.command(&["exec", "--approve", "all", "Look around"]);
+    let secrets = [
+        "CAIRN_API_KEY",
+        "CAIRN_BASE_URL",
+        "OPENAI_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "DEPLOY_TOKEN",
+    ];
+    // Its value alone would be masked: what counts is that the variable is not there.
+    for name in secrets {
+        command.env(name, "http://127.0.0.1:9");
+    }
+    command.env("COLOUR", "lichen");
+    Ran::of(command.output().unwrap()).ends(0, "1 command");
+    let told = bench.server.chats()[1].body.to_string();
+    for there in ["CAIRN_INSIDE=1", "COLOUR=lichen", "end of it"] {
+        assert!(told.contains(there), "{there} in {told}");
+    }
+    for name in secrets {
+        assert!(!told.contains(&format!("{name}=")), "{name} in {told}");
+    }
+}
+
+#[test]
 fn the_prompt_may_come_from_standard_input() {
     let bench = Bench::new(vec![Reply::text("Heard.")]);
     let mut child = bench
@@ -333,16 +397,48 @@ fn the_demo_runs_to_its_end() {
 }
 
 #[test]
-fn a_read_only_data_folder_is_said_and_nothing_is_lost() {
+fn what_lies_where_the_data_folder_belongs_is_said_and_stays() {
     let bench = Bench::new(vec![Reply::text("Hello.")]);
-    std::fs::write(bench.home.path().join("data"), "in the way").unwrap();
+    let data = bench.home.path().join("data");
+    std::fs::write(&data, "in the way").unwrap();
     let ran = bench.run(&["exec", "Hi"]);
-    assert_ne!(ran.code, Some(0));
-    assert!(ran.err.contains("data"), "{}", ran.err);
+    ran.ends(1, data.to_str().unwrap());
+    assert_eq!(std::fs::read_to_string(data).unwrap(), "in the way");
+}
+
+/// Rights hold for this user, too: the superuser's way around them is taken away.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "a test starts the program it is about")]
+fn a_read_only_data_folder_is_said_and_works_once_it_can_be_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = Bench::new(vec![Reply::text("Hello.")]);
+    let rights = |mode| {
+        std::fs::set_permissions(bench.home.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    rights(0o500);
+    let mut command = Command::new("setpriv");
+    command
+        .args([
+            "--bounding-set=-dac_override,-dac_read_search",
+            env!("CARGO_BIN_EXE_cairn"),
+            "exec",
+            "Hi",
+        ])
+        .current_dir(bench.project.root())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("CAIRN_HOME", bench.home.path())
+        .stdin(Stdio::null());
+    let ran = Ran::of(command.output().unwrap());
+    ran.ends(1, bench.home.path().to_str().unwrap());
+    assert!(ran.err.contains("ermission"), "{}", ran.err);
     assert_eq!(
-        std::fs::read_to_string(bench.home.path().join("data")).unwrap(),
-        "in the way"
+        bench.server.chats().len(),
+        0,
+        "nothing is sent that cannot be kept"
     );
+    rights(0o700);
+    bench.run(&["exec", "Hi"]).ends(0, "Hello.");
 }
 
 #[test]
@@ -542,7 +638,9 @@ fn s2_a_kill_at_any_point_loses_nothing_that_was_printed() {
         .and_then(|n| n.parse().ok())
         .unwrap_or(12);
     for round in 0..kills {
-        let call = || Reply::call("shell", json!({ "command": "sleep 0.05; echo step" }));
+        // The child outlives its command and, by a long way, the wait for its end.
+        let line = "(setsid sleep 600 &) ; sleep 0.05; echo step";
+        let call = || Reply::call("shell", json!({ "command": line }));
         let bench = Bench::new(vec![read(), edit(), call(), call(), Reply::text("Done.")]);
         let mut child = bench
             .command(&["exec", "--json", "--approve", "all", "Widen the margin"])
@@ -575,7 +673,6 @@ fn s2_a_kill_at_any_point_loses_nothing_that_was_printed() {
 
 /// Kills the program after that many lines, and gives all that it printed.
 fn read_lines_then_kill(child: &mut std::process::Child, count: u32) -> Vec<String> {
-    use std::io::{BufRead, BufReader};
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut printed: Vec<String> = lines.by_ref().take(count as usize).map(Result::unwrap).collect();
     child.kill().unwrap();

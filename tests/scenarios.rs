@@ -17,9 +17,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cairn_host::parts::{HelperProgram, Input, Pace, Presence};
-use cairn_host::{Environment, Host, OpenSession, Project, Subscription};
+use cairn_host::{Desk, Environment, Host, OpenSession, Project, Subscription, Window};
 use cairn_protocol::{
-    ApprovalAnswer, Event, EventBody, Mode, QuestionAnswer, RuleScope, SendWhen, SessionId, TurnOutcome,
+    ApprovalAnswer, ClientId, CloseWork, Envelope, ErrorCode, Event, EventBody, Mode, QuestionAnswer,
+    Request, RuleScope, SendWhen, SessionId, TurnOutcome,
 };
 use cairn_testkit::TempProject;
 use cairn_testkit::provider::{Reply, Script, ScriptedServer};
@@ -341,7 +342,7 @@ async fn a_failing_server_is_said_in_words_and_the_next_message_works() {
     let TurnOutcome::Failed { error } = story.request("Hello", vec![]).await else {
         panic!("401 is a failure")
     };
-    assert_eq!(error.code, cairn_protocol::ErrorCode::BadKey);
+    assert_eq!(error.code, ErrorCode::BadKey);
     assert_eq!(story.request("Again", vec![]).await, TurnOutcome::Done);
     story.check("bad_key").await;
 }
@@ -422,6 +423,83 @@ async fn l06_a_key_that_a_tool_comes_across_is_stored_and_sent_nowhere() {
             .is_some_and(|header| header.contains("CANARY")),
         "the key itself goes along"
     );
+}
+
+struct NoDesk;
+
+impl Desk for NoDesk {
+    fn open_link(&self, _href: &str) -> Result<(), String> {
+        unreachable!()
+    }
+
+    fn close(&self, _work: CloseWork) {
+        unreachable!()
+    }
+}
+
+async fn asked(window: &Window, method: &str, params: Value) -> Result<Value, ErrorCode> {
+    let request: Request = serde_json::from_value(json!({ "method": method, "params": params })).unwrap();
+    let client = ClientId(format!("{method} {params}"));
+    let answer = window.request(Envelope { client, request }).await;
+    answer.map_err(|error| error.code)
+}
+
+#[tokio::test]
+async fn w1_a_window_of_another_project_answers_nothing_and_reaches_no_session() {
+    let replies = vec![read(), edit(), Reply::text("Done.")];
+    let mut story = Story::begin(&[("src/axis.py", AXIS.as_bytes())], replies).await;
+    let (host, own) = (story.host.clone(), story.project.clone());
+    let elsewhere = TempProject::new([("README.md", "# Other")]).unwrap();
+    let other = host.project(Some(elsewhere.root())).await.unwrap();
+    let (foreign, _) = Window::new(host.clone(), other, NoDesk);
+    let (owner, _) = Window::new(host.clone(), own.clone(), NoDesk);
+
+    let of = |id: &SessionId| json!({ "session": id });
+    let message = json!({ "session": story.id, "text": "Make it fit" });
+    assert_eq!(
+        asked(&foreign, "turn/send", message.clone()).await,
+        Err(ErrorCode::NotFound)
+    );
+    asked(&owner, "turn/send", message).await.unwrap();
+    let card = loop {
+        let event = tokio::time::timeout(std::time::Duration::from_mins(1), story.events.events.recv());
+        let event = event.await.unwrap().unwrap();
+        if let EventBody::ApprovalRequested { approval } = &event.body {
+            break approval.clone();
+        }
+    };
+    let id = story.id.clone();
+    let allow = |digest: &str| json!({ "session": id, "approval": card.id, "digest": digest, "answer": { "kind": "allow_once" } });
+    let refused = asked(&foreign, "approval/answer", allow(&card.digest)).await;
+    assert_eq!(refused, Err(ErrorCode::NotOwner));
+    let answers = json!({ "session": story.id, "question": "q", "answers": [] });
+    let refused = asked(&foreign, "question/answer", answers).await;
+    assert_eq!(refused, Err(ErrorCode::NotOwner));
+    let closed = host.create_session(&own, Mode::Manual).await.unwrap().id;
+    for (method, id) in [
+        ("session/open", &story.id),
+        ("session/open", &closed),
+        ("turn/stop", &story.id),
+        ("session/delete", &closed),
+    ] {
+        assert_eq!(
+            asked(&foreign, method, of(id)).await,
+            Err(ErrorCode::NotFound),
+            "{method} {id}"
+        );
+    }
+    assert_eq!(
+        asked(&owner, "approval/answer", allow("another")).await,
+        Err(ErrorCode::Stale)
+    );
+    assert_eq!(story.files.text("src/axis.py").unwrap(), AXIS, "nothing ran");
+
+    asked(&owner, "approval/answer", allow(&card.digest))
+        .await
+        .unwrap();
+    assert_eq!(story.until_end(VecDeque::new()).await, TurnOutcome::Done);
+    assert!(story.files.text("src/axis.py").unwrap().contains("max(map(len"));
+    host.shutdown().await;
 }
 
 #[test]

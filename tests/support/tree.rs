@@ -27,13 +27,13 @@ const MADE: &[&str] = &[
 ];
 
 /// All text files beneath a folder of the repository, in order, with one of these endings; all endings when none is
-/// named. Files that are no text are left out.
+/// named. Files that are no text are left out. Fails when there is none: a rule about nothing always holds.
 pub(crate) fn sources(folder: &str, endings: &[&str]) -> Vec<Source> {
     let root = root();
     let mut found = Vec::new();
     let mut open = vec![root.join(folder)];
-    while let Some(folder) = open.pop() {
-        let Ok(entries) = fs::read_dir(&folder) else {
+    while let Some(next) = open.pop() {
+        let Ok(entries) = fs::read_dir(&next) else {
             continue;
         };
         for entry in entries {
@@ -57,6 +57,10 @@ pub(crate) fn sources(folder: &str, endings: &[&str]) -> Vec<Source> {
             }
         }
     }
+    assert!(
+        !found.is_empty(),
+        "nothing to look at beneath {folder:?}: was it moved?"
+    );
     found.sort_by(|one, other| one.path.cmp(&other.path));
     found
 }

@@ -696,6 +696,46 @@ fn a_lasting_failure_ends_the_request_and_may_be_tried_again() {
 }
 
 #[test]
+fn m6_the_usage_of_every_reply_is_added_to_the_request_and_the_session() {
+    let usage = |input_tokens, cost_usd| Usage {
+        input_tokens,
+        cached_tokens: 1,
+        output_tokens: 10,
+        cost_usd,
+    };
+    let mut bench = Bench::new();
+    bench.send("x");
+    bench.call("r", "read_file", "{}");
+    bench.tell(Input::Model(ModelEvent::Usage(usage(100, Some(0.25)))));
+    bench.end(FinishReason::Stop);
+    bench.prepared("r", read(), "d");
+    bench.done("r", ToolOutcome::ok("a"));
+    bench.text("Done.");
+    bench.tell(Input::Model(ModelEvent::Usage(usage(200, None))));
+    bench.end(FinishReason::Stop);
+    bench.send("y");
+    bench.text("Half");
+    bench.tell(Input::Model(ModelEvent::Usage(usage(400, Some(0.5)))));
+    bench.tell(Input::Stop);
+    let totals = |usage: Usage| {
+        (
+            usage.input_tokens,
+            usage.cached_tokens,
+            usage.output_tokens,
+            usage.cost_usd,
+        )
+    };
+    let log = bench.machine.log();
+    let turns: Vec<_> = log.turns.iter().map(|turn| totals(turn.usage)).collect();
+    assert_eq!(
+        turns,
+        [(300, 2, 20, Some(0.25)), (400, 1, 10, Some(0.5))],
+        "also of a reply that was stopped"
+    );
+    assert_eq!(totals(log.session.usage), (700, 3, 30, Some(0.75)));
+}
+
+#[test]
 fn a_full_window_is_said_with_its_numbers_before_anything_is_sent() {
     let mut bench = Bench::new();
     let info = ModelInfo {

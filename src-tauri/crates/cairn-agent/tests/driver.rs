@@ -1,0 +1,426 @@
+//! The driver at its borders: what is stored before it is shown or done, whose answer counts, what never leaves.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use cairn_agent::driver::{self, EventSink, SessionHandle, Surface};
+use cairn_agent::effect::Input;
+use cairn_agent::log::SessionLog;
+use cairn_agent::model::{FinishReason, Model, ModelError, ModelEvent, ModelInfo, ModelRequest};
+use cairn_agent::prompt::{Surroundings, SurroundingsSource};
+use cairn_agent::store::{BeforeImage, Durability, EventStore, Journal, StoreError};
+use cairn_agent::tool::{
+    Action, CallContext, Execute, Prepared, Tool, ToolClass, ToolError, ToolOutcome, ToolSpec,
+};
+use cairn_agent::turn::Limits;
+use cairn_policy::{Edits, Effect, Place, Places, Policy, Presence, RuleSet, Sandbox};
+use cairn_protocol::{
+    Approval, ApprovalAnswer, BlobId, CallId, ChangeCount, CodeBlock, ContentBlock, Delta, ErrorCode, Event,
+    EventBody, ItemBody, ItemId, ItemState, Mode, OutputId, SendWhen, Session, SessionId, SessionState,
+    Usage,
+};
+use cairn_testkit::{FakeWorld, Recorder};
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream, StreamExt};
+
+/// What happened outside the driver, in order.
+#[derive(Clone, Debug)]
+enum Step {
+    Stored(Event, Durability),
+    /// A piece of a growing text was kept: the item, and where it begins.
+    Kept(ItemId, u64),
+    Shown(Event),
+    /// The tool did its deed.
+    Ran,
+}
+
+type Trace = Arc<Recorder<Step>>;
+
+/// Lets others go first before it keeps anything, as a disk does.
+struct Store(Trace);
+
+impl EventStore for Store {
+    fn append(&self, events: Vec<Event>, durability: Durability) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            for event in events {
+                self.0.push(Step::Stored(event, durability));
+            }
+            Ok(())
+        })
+    }
+
+    fn append_text(
+        &self,
+        _session: SessionId,
+        item: ItemId,
+        offset: u64,
+        _text: String,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            self.0.push(Step::Kept(item, offset));
+            Ok(())
+        })
+    }
+}
+
+/// Nothing here keeps files.
+struct NoJournal;
+
+fn not_here<T: Send + 'static>() -> BoxFuture<'static, Result<T, StoreError>> {
+    Box::pin(std::future::ready(Err(StoreError::Missing("it".to_owned()))))
+}
+
+impl Journal for NoJournal {
+    fn before_change(&self, _image: BeforeImage) -> BoxFuture<'_, Result<(), StoreError>> {
+        not_here()
+    }
+
+    fn after_change(
+        &self,
+        _call: CallId,
+        _path: PathBuf,
+        _happened: bool,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        not_here()
+    }
+
+    fn put_blob(&self, _bytes: Vec<u8>) -> BoxFuture<'_, Result<BlobId, StoreError>> {
+        not_here()
+    }
+
+    fn get_blob(&self, _blob: BlobId) -> BoxFuture<'_, Result<Vec<u8>, StoreError>> {
+        not_here()
+    }
+
+    fn put_output(&self, _session: SessionId, _text: String) -> BoxFuture<'_, Result<OutputId, StoreError>> {
+        not_here()
+    }
+
+    fn get_output(
+        &self,
+        _session: SessionId,
+        _output: OutputId,
+    ) -> BoxFuture<'_, Result<String, StoreError>> {
+        not_here()
+    }
+}
+
+struct Nowhere;
+
+impl SurroundingsSource for Nowhere {
+    fn surroundings(&self) -> BoxFuture<'_, Surroundings> {
+        Box::pin(std::future::ready(Surroundings::default()))
+    }
+}
+
+struct Sink(Trace);
+
+impl EventSink for Sink {
+    fn event(&self, event: &Event) {
+        self.0.push(Step::Shown(event.clone()));
+    }
+
+    fn save_rules(&self, _rules: &[String]) {}
+}
+
+/// Gives one reply after the other.
+struct Scripted {
+    info: ModelInfo,
+    replies: Mutex<VecDeque<Vec<ModelEvent>>>,
+}
+
+impl Model for Scripted {
+    fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn stream(&self, _request: ModelRequest) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+        let reply = self.replies.lock().unwrap().pop_front().unwrap();
+        stream::iter(reply.into_iter().map(Ok)).boxed()
+    }
+}
+
+const KEY: &str = "sk-test-CANARY";
+
+/// A tool that does what its effect says and comes across a key.
+struct Deed {
+    spec: ToolSpec,
+    effect: Effect,
+    trace: Trace,
+}
+
+impl Tool for Deed {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        _arguments: serde_json::Map<String, serde_json::Value>,
+        _context: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+        let prepared = Prepared {
+            title: "Deed".to_owned(),
+            target: String::new(),
+            effects: vec![self.effect.clone()],
+            subject: None,
+            says: None,
+            blocks: Vec::new(),
+            digest: "d1".to_owned(),
+            limit: None,
+            action: Action::Execute(Box::new(Doing(self.trace.clone()))),
+        };
+        Box::pin(std::future::ready(Ok(prepared)))
+    }
+}
+
+struct Doing(Trace);
+
+impl Execute for Doing {
+    fn execute(self: Box<Self>, context: CallContext) -> BoxFuture<'static, ToolOutcome> {
+        self.0.push(Step::Ran);
+        context.progress.output(0, &format!("live {KEY}"));
+        let code = CodeBlock {
+            language: String::new(),
+            first_line: 1,
+            text: format!("code {KEY}"),
+        };
+        let outcome = ToolOutcome {
+            blocks: vec![ContentBlock::Code(code)],
+            ..ToolOutcome::ok(format!("result {KEY}"))
+        };
+        Box::pin(std::future::ready(outcome))
+    }
+}
+
+fn session() -> Session {
+    Session {
+        id: "s".into(),
+        project: "p".into(),
+        project_path: "/w/tidewater".to_owned(),
+        title: String::new(),
+        created_at: 0,
+        updated_at: 0,
+        state: SessionState::New,
+        mode: Mode::Manual,
+        profile: None,
+        changes: ChangeCount::default(),
+        usage: Usage::default(),
+        archived: false,
+    }
+}
+
+fn policy() -> Policy {
+    Policy {
+        places: Places {
+            root: PathBuf::from("/w/tidewater"),
+            home: None,
+            own: Vec::new(),
+        },
+        mode: Mode::Manual,
+        rules: RuleSet::default(),
+        edits: Edits::AsMode,
+        presence: Presence::Person,
+        sandbox: Sandbox::NotEnforced,
+    }
+}
+
+/// A request whose model does the deed and then says so.
+async fn begun(effect: Effect) -> (SessionHandle, Trace) {
+    let trace = Trace::default();
+    let spec = ToolSpec {
+        name: "deed".to_owned(),
+        description: String::new(),
+        schema: serde_json::json!({ "type": "object" }),
+        class: ToolClass::Run,
+        limit: None,
+    };
+    let tool = Deed {
+        spec,
+        effect,
+        trace: trace.clone(),
+    };
+    let surface = Surface {
+        world: Arc::new(FakeWorld::new()),
+        store: Arc::new(Store(trace.clone())),
+        journal: Arc::new(NoJournal),
+        surroundings: Arc::new(Nowhere),
+        tools: vec![Arc::new(tool)],
+        sink: Arc::new(Sink(trace.clone())),
+        settled: Arc::new(|| Box::pin(std::future::ready(()))),
+        mask_live: Arc::new(|text| text.replace(KEY, "[key]")),
+        limits: std::collections::HashMap::new(),
+        mask: Arc::new(|text| text.replace(KEY, "[key]")),
+    };
+    let handle = driver::open(SessionLog::new(session()), policy(), Limits::default(), surface);
+    let call = ModelEvent::Call {
+        id: "c1".to_owned(),
+        name: "deed".to_owned(),
+        arguments: "{}".to_owned(),
+        from_text: false,
+        cut: false,
+    };
+    let end = || ModelEvent::Finished(FinishReason::Stop);
+    let replies = [
+        vec![ModelEvent::Text("I do it.".to_owned()), call, end()],
+        vec![ModelEvent::Text("Done.".to_owned()), end()],
+    ];
+    let model = Scripted {
+        info: ModelInfo {
+            name: "scripted".to_owned(),
+            window: None,
+            window_assumed: false,
+            max_output_tokens: None,
+            temperature: None,
+            tools: true,
+            vision: false,
+            local: true,
+        },
+        replies: Mutex::new(replies.into()),
+    };
+    handle
+        .use_model("scripted".to_owned(), Arc::new(model))
+        .await
+        .unwrap();
+    let send = Input::Send {
+        text: "go".to_owned(),
+        attachments: Vec::new(),
+        when: SendWhen::Queue,
+        turn: "t1".into(),
+        queue: "q1".into(),
+    };
+    handle.step(send).await.unwrap();
+    (handle, trace)
+}
+
+/// All steps up to the end of the request, and what followed from it.
+async fn ended(trace: &Trace) -> Vec<Step> {
+    let over = |steps: &[Step]| {
+        let at = steps.iter().position(
+            |step| matches!(step, Step::Shown(event) if matches!(event.body, EventBody::TurnCompleted { .. })),
+        );
+        at.is_some_and(|at| {
+            steps[at..]
+                .iter()
+                .any(|step| matches!(step, Step::Shown(event) if matches!(event.body, EventBody::SessionChanged { .. })))
+        })
+    };
+    trace.wait_for(over).await.unwrap()
+}
+
+async fn card(trace: &Trace) -> Approval {
+    let of = |step: &Step| match step {
+        Step::Shown(event) => match &event.body {
+            EventBody::ApprovalRequested { approval } => Some(approval.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let steps = trace
+        .wait_for(|steps| steps.iter().any(|step| of(step).is_some()))
+        .await;
+    steps.unwrap().iter().find_map(of).unwrap()
+}
+
+fn ran(steps: &[Step]) -> usize {
+    steps.iter().filter(|step| matches!(step, Step::Ran)).count()
+}
+
+#[tokio::test]
+async fn s1_whatever_is_shown_was_stored_before() {
+    let (_handle, trace) = begun(Effect::Own).await;
+    let steps = ended(&trace).await;
+    let (mut events, mut pieces) = (0, 0);
+    for (at, step) in steps.iter().enumerate() {
+        let Step::Shown(shown) = step else { continue };
+        let before = &steps[..at];
+        match &shown.body {
+            EventBody::ItemDelta {
+                item,
+                delta: Delta::Text { offset, .. },
+            } => {
+                let kept = |step: &Step| matches!(step, Step::Kept(of, from) if of == item && from == offset);
+                assert!(before.iter().any(kept), "shown before it was kept: {shown:?}");
+                pieces += 1;
+            }
+            body if body.is_stored() => {
+                let stored = |step: &Step| matches!(step, Step::Stored(event, _) if event == shown);
+                assert!(before.iter().any(stored), "shown before it was stored: {shown:?}");
+                events += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(events > 10 && pieces == 2, "{events} events, {pieces} pieces");
+}
+
+#[tokio::test]
+async fn s1_a_command_is_synced_before_it_runs() {
+    let (_handle, trace) = begun(Effect::Own).await;
+    let steps = ended(&trace).await;
+    let runs = steps.iter().position(|step| matches!(step, Step::Ran)).unwrap();
+    let begins = |event: &Event| match &event.body {
+        EventBody::ItemUpdated { item } => {
+            item.state == ItemState::Running && matches!(item.body, ItemBody::Tool(_))
+        }
+        _ => false,
+    };
+    let synced = |step: &Step| matches!(step, Step::Stored(event, Durability::Synced) if begins(event));
+    assert!(steps[..runs].iter().any(synced), "{:#?}", &steps[..runs]);
+}
+
+#[tokio::test]
+async fn p10_only_the_answer_to_the_very_card_that_was_shown_runs_anything_and_only_once() {
+    let line = "cargo test".to_owned();
+    let effect = Effect::RunCommand {
+        line,
+        workdir: "/w/tidewater".into(),
+        place: Place::Inside,
+        network: false,
+    };
+    let (handle, trace) = begun(effect).await;
+    let card = card(&trace).await;
+    let answer = |id: &str, digest: &str| {
+        let handle = handle.clone();
+        let (id, digest) = (id.into(), digest.to_owned());
+        async move { handle.approve(id, digest, ApprovalAnswer::AllowOnce).await }
+    };
+    let (id, digest) = (card.id.as_str(), card.digest.as_str());
+    for (id, digest) in [(id, "d2"), (id, ""), ("another", digest)] {
+        let refused = answer(id, digest).await.unwrap_err();
+        assert_eq!(refused.code, ErrorCode::Stale, "{id} {digest}");
+    }
+    let waits = handle.snapshot().await.unwrap();
+    assert_eq!((waits.approvals.len(), ran(&trace.all())), (1, 0));
+    answer(id, digest).await.unwrap();
+    assert_eq!(answer(id, digest).await.unwrap_err().code, ErrorCode::Stale);
+    assert_eq!(ran(&ended(&trace).await), 1);
+}
+
+#[tokio::test]
+async fn a7_a_key_that_a_tool_brings_is_neither_stored_nor_shown() {
+    let (_handle, trace) = begun(Effect::Own).await;
+    let steps = ended(&trace).await;
+    let told: Vec<String> = steps
+        .iter()
+        .filter_map(|step| match step {
+            Step::Stored(event, _) | Step::Shown(event) => Some(serde_json::to_string(event).unwrap()),
+            Step::Kept(..) | Step::Ran => None,
+        })
+        .collect();
+    for came in ["live [key]", "code [key]", "result [key]"] {
+        assert!(told.iter().any(|event| event.contains(came)), "{came}");
+    }
+    let leaked: Vec<_> = told.iter().filter(|event| event.contains(KEY)).collect();
+    assert!(leaked.is_empty(), "{leaked:#?}");
+}
