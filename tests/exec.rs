@@ -630,6 +630,9 @@ fn a_full_disk_is_said_and_what_was_there_stays() {
     );
 }
 
+/// About as many lines as the run prints that is killed: the kills are spread over all of it.
+const LINES: u32 = 55;
+
 /// `CAIRN_KILLS` sets how often; the figure in the notes is for 50.
 #[test]
 fn s2_a_kill_at_any_point_loses_nothing_that_was_printed() {
@@ -637,18 +640,20 @@ fn s2_a_kill_at_any_point_loses_nothing_that_was_printed() {
         .ok()
         .and_then(|n| n.parse().ok())
         .unwrap_or(12);
+    let (mut left_a_child, mut edited) = (0, 0);
     for round in 0..kills {
         // The child outlives its command and, by a long way, the wait for its end.
         let line = "(setsid sleep 600 &) ; sleep 0.05; echo step";
         let call = || Reply::call("shell", json!({ "command": line }));
-        let bench = Bench::new(vec![read(), edit(), call(), call(), Reply::text("Done.")]);
+        let bench = Bench::new(vec![call(), read(), edit(), call(), Reply::text("Done.")]);
         let mut child = bench
             .command(&["exec", "--json", "--approve", "all", "Widen the margin"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let printed = read_lines_then_kill(&mut child, round * 3 / 2 + 1);
+        let printed = read_lines_then_kill(&mut child, 1 + round * LINES / kills.max(1));
+        left_a_child += u32::from(printed.iter().any(|line| line.contains("step\\n")));
         let stored = stored_events(&bench);
         for line in &printed {
             let event: Value = serde_json::from_str(line).unwrap();
@@ -667,8 +672,11 @@ fn s2_a_kill_at_any_point_loses_nothing_that_was_printed() {
             text == AXIS || text == "margin = 40\n",
             "round {round}: {text:?} is half written"
         );
+        edited += u32::from(text != AXIS);
         none_alive(bench.home.path());
     }
+    let came = format!("{left_a_child} kills came after a command, {edited} after the edit");
+    assert!(kills < 12 || left_a_child > 0 && edited > 0, "{came}");
 }
 
 /// Kills the program after that many lines, and gives all that it printed.

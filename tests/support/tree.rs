@@ -40,10 +40,12 @@ pub(crate) fn sources(folder: &str, endings: &[&str]) -> Vec<Source> {
             let entry = entry.expect("a readable folder");
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = entry.path();
+            // In a second working tree `.git` is a file.
+            if MADE.contains(&name.as_str()) {
+                continue;
+            }
             if entry.file_type().expect("a file type").is_dir() {
-                if !MADE.contains(&name.as_str()) {
-                    open.push(path);
-                }
+                open.push(path);
             } else if endings.is_empty() || endings.iter().any(|ending| name.ends_with(ending)) {
                 let Ok(text) = fs::read_to_string(&path) else {
                     continue;

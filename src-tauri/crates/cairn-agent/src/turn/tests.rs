@@ -696,7 +696,7 @@ fn a_lasting_failure_ends_the_request_and_may_be_tried_again() {
 }
 
 #[test]
-fn m6_the_usage_of_every_reply_is_added_to_the_request_and_the_session() {
+fn the_usage_of_every_reply_is_added_to_the_request_and_the_session() {
     let usage = |input_tokens, cost_usd| Usage {
         input_tokens,
         cached_tokens: 1,
