@@ -554,6 +554,43 @@ fn a7_a_key_that_the_server_says_back_is_neither_printed_nor_kept() {
 }
 
 #[test]
+fn a7_an_edit_beside_keys_shows_and_keeps_none_of_them_and_leaves_them_in_the_file() {
+    let bench = Bench::new(vec![read(), edit(), Reply::text("Done.")]);
+    let keys = "margin = 24\nkey = env-CANARY-1\nteam = head-CANARY-2\nsearch = brave-CANARY-3\n";
+    std::fs::write(bench.project.root().join("axis.txt"), keys).unwrap();
+    let config = std::fs::read_to_string(bench.home.path().join("config.toml")).unwrap();
+    bench.configure(&format!(
+        "{config}headers = {{ x-team = \"Bearer head-CANARY-2\" }}\n[web_search]\nkey = \"brave-CANARY-3\"\n"
+    ));
+    let output = bench
+        .command(&[
+            "exec",
+            "--json=deltas",
+            "--approve",
+            "edits",
+            "Widen it, not env-CANARY-1",
+        ])
+        .env("CAIRN_API_KEY", "env-CANARY-1")
+        .output()
+        .unwrap();
+    let ran = Ran::of(output);
+    ran.ends(0, "key = [key removed]");
+    let id = ran
+        .out
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .find_map(|event| Some(event.get("session")?.as_str()?.to_owned()))
+        .unwrap();
+    let kept = bench.run(&["sessions", "show", &id]);
+    for said in [&ran.out, &ran.err, &kept.out] {
+        assert!(!said.contains("CANARY"), "{said}");
+    }
+    kept.ends(0, "Done.");
+    let edited = keys.replace("24", "40");
+    assert_eq!(bench.project.text("axis.txt").unwrap(), edited);
+}
+
+#[test]
 #[allow(
     clippy::disallowed_methods,
     reason = "a test makes its FIFO with the program for it"

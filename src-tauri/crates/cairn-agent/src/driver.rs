@@ -33,6 +33,7 @@ use crate::world::World;
 mod calls;
 mod faults;
 mod handle;
+mod mask;
 mod request;
 mod text;
 
@@ -339,6 +340,7 @@ impl Driver {
                 now: self.surface.world.now(),
                 chance: self.surface.world.chance(),
             };
+            let input = mask::input(input, self.surface.mask.as_ref());
             let effects = self.machine.step(moment, input);
             match self.perform(effects).await {
                 Ok(follows) => next = follows,

@@ -23,9 +23,10 @@ use cairn_agent::tool::{
 use cairn_agent::turn::Limits;
 use cairn_policy::{Edits, Effect, Place, Places, Policy, Presence, RuleSet, Sandbox};
 use cairn_protocol::{
-    Approval, ApprovalAnswer, BlobId, CallId, ChangeCount, CodeBlock, ContentBlock, Delta, ErrorCode, Event,
-    EventBody, ItemBody, ItemId, ItemState, Mode, OutputId, SendWhen, Session, SessionId, SessionState,
-    Usage,
+    Approval, ApprovalAnswer, ApprovalSubject, BlobId, CallId, ChangeCount, ChangeKind, CodeBlock,
+    ContentBlock, Delta, DiffLine, DiffLineKind, ErrorCode, Event, EventBody, FileDiff, Hunk, ItemBody,
+    ItemId, ItemState, Mode, OutputId, SendWhen, Session, SessionId, SessionState, ShownKind, ShownSpan,
+    Table, Usage,
 };
 use cairn_testkit::{FakeWorld, Recorder};
 use futures_util::future::BoxFuture;
@@ -171,17 +172,58 @@ impl Tool for Deed {
         _context: &'a CallContext,
     ) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         let prepared = Prepared {
-            title: "Deed".to_owned(),
-            target: String::new(),
+            title: format!("Deed {KEY}"),
+            target: format!("target {KEY}"),
             effects: vec![self.effect.clone()],
-            subject: None,
-            says: None,
-            blocks: Vec::new(),
+            subject: Some(ApprovalSubject::Edit {
+                diffs: vec![beside_a_key("card")],
+            }),
+            says: Some(format!("says {KEY}")),
+            blocks: vec![ContentBlock::Diff(beside_a_key("before"))],
             digest: "d1".to_owned(),
             limit: None,
             action: Action::Execute(Box::new(Doing(self.trace.clone()))),
         };
         Box::pin(std::future::ready(Ok(prepared)))
+    }
+}
+
+/// A change whose marked word lies in the middle of a key.
+fn beside_a_key(word: &str) -> FileDiff {
+    let spans = [("plain", 7), ("changed", 12), ("plain", 14)]
+        .iter()
+        .scan(0, |start, (kind, end)| {
+            let text = KEY.get(*start..*end).unwrap().to_owned();
+            *start = *end;
+            let kind = match *kind {
+                "changed" => ShownKind::Changed,
+                _ => ShownKind::Plain,
+            };
+            Some(ShownSpan { kind, text })
+        });
+    let word = ShownSpan {
+        kind: ShownKind::Plain,
+        text: format!("{word} "),
+    };
+    FileDiff {
+        path: ".env.example".to_owned(),
+        change: ChangeKind::Modified,
+        added: 1,
+        removed: 0,
+        hunks: vec![Hunk {
+            old_start: 1,
+            new_start: 1,
+            lines: vec![DiffLine {
+                kind: DiffLineKind::Context,
+                old: Some(1),
+                new: Some(1),
+                spans: std::iter::once(word).chain(spans).collect(),
+            }],
+        }],
+        omitted_lines: 0,
+        before: None,
+        after: None,
+        notes: vec![format!("diff note {KEY}")],
     }
 }
 
@@ -196,8 +238,17 @@ impl Execute for Doing {
             first_line: 1,
             text: format!("code {KEY}"),
         };
+        let table = Table {
+            headers: vec![format!("head {KEY}")],
+            rows: vec![vec![format!("cell {KEY}")]],
+        };
         let outcome = ToolOutcome {
-            blocks: vec![ContentBlock::Code(code)],
+            blocks: vec![
+                ContentBlock::Code(code),
+                ContentBlock::Diff(beside_a_key("after")),
+                ContentBlock::Table(table),
+            ],
+            note: format!("note {KEY}"),
             ..ToolOutcome::ok(format!("result {KEY}"))
         };
         Box::pin(std::future::ready(outcome))
@@ -409,21 +460,53 @@ async fn p10_only_the_answer_to_the_very_card_that_was_shown_runs_anything_and_o
     assert_eq!(ran(&ended(&trace).await), 1);
 }
 
+fn told(trace: &Trace) -> Vec<String> {
+    let told = |step| match step {
+        Step::Stored(event, _) | Step::Shown(event) => Some(serde_json::to_string(&event).unwrap()),
+        Step::Kept(..) | Step::Ran => None,
+    };
+    trace.all().into_iter().filter_map(told).collect()
+}
+
 #[tokio::test]
 async fn a7_a_key_that_a_tool_brings_is_neither_stored_nor_shown() {
     let (_handle, trace) = begun(Effect::Own).await;
-    let steps = ended(&trace).await;
-    let told: Vec<String> = steps
-        .iter()
-        .filter_map(|step| match step {
-            Step::Stored(event, _) | Step::Shown(event) => Some(serde_json::to_string(event).unwrap()),
-            Step::Kept(..) | Step::Ran => None,
-        })
-        .collect();
+    ended(&trace).await;
+    let told = told(&trace);
     let live = format!("live {BLOT}");
-    for came in [live.as_str(), "code [key]", "result [key]"] {
+    let words = "Deed target before code after head cell note result";
+    let kept = words.split(' ').map(|word| format!("{word} [key]"));
+    for came in kept.chain([live, "diff note [key]".to_owned()]) {
+        assert!(told.iter().any(|event| event.contains(&came)), "{came}");
+    }
+    let leaked: Vec<_> = told.iter().filter(|event| leaks(event)).collect();
+    assert!(leaked.is_empty(), "{leaked:#?}");
+}
+
+/// Whether the key is in it, whole or from any piece that a diff line was cut into.
+fn leaks(event: &str) -> bool {
+    event.contains(KEY) || event.contains("CANAR")
+}
+
+#[tokio::test]
+async fn a7_a_key_in_what_a_card_shows_or_the_person_says_is_neither_stored_nor_shown() {
+    let asks = Effect::ReadPath {
+        path: "/elsewhere/notes.txt".into(),
+        place: Place::Outside,
+        care: cairn_policy::Care::Plain,
+    };
+    let (handle, trace) = begun(asks).await;
+    let card = card(&trace).await;
+    let answer = ApprovalAnswer::Deny {
+        note: Some(format!("deny {KEY}")),
+    };
+    handle.approve(card.id, card.digest, answer).await.unwrap();
+    ended(&trace).await;
+    handle.step(Input::Rename(format!("title {KEY}"))).await.unwrap();
+    let told = told(&trace);
+    for came in ["card [key]", "says [key]", "deny [key]", "title [key]"] {
         assert!(told.iter().any(|event| event.contains(came)), "{came}");
     }
-    let leaked: Vec<_> = told.iter().filter(|event| event.contains(KEY)).collect();
+    let leaked: Vec<_> = told.iter().filter(|event| leaks(event)).collect();
     assert!(leaked.is_empty(), "{leaked:#?}");
 }

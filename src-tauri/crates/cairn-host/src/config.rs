@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cairn_models::Secret;
 use cairn_policy::Rule;
 use cairn_protocol::{ApiError, ErrorCode, Mode, Theme, ValueOrigin};
+use cairn_store::Secret;
 use cairn_tools::web::WebConfig;
 use toml_edit::DocumentMut;
 
@@ -65,6 +65,19 @@ pub struct Config {
     pub(crate) web_search: WebConfig,
     pub(crate) origins: Vec<(String, ValueOrigin)>,
 }
+
+/// Headers whose values are no secret, lower case; all others may hold one.
+const PUBLIC_HEADERS: [&str; 9] = [
+    "accept",
+    "anthropic-beta",
+    "anthropic-version",
+    "content-type",
+    "http-referer",
+    "openai-organization",
+    "openai-project",
+    "user-agent",
+    "x-title",
+];
 
 impl Config {
     /// Reads the file; a missing one is an empty one, a broken one is kept as it is and said.
@@ -158,6 +171,19 @@ impl Config {
                 _ => None,
             },
         }
+    }
+
+    /// All that is secret in it: of header values each word, as in `Bearer KEY`, but not of headers that only say who
+    /// asks.
+    pub(crate) fn keys(&self) -> Vec<Secret> {
+        let headers = self.profiles.iter().flat_map(|profile| &profile.headers);
+        let secret =
+            headers.filter(|(name, _)| !PUBLIC_HEADERS.contains(&name.to_ascii_lowercase().as_str()));
+        secret
+            .flat_map(|(_, value)| value.expose().split_whitespace())
+            .chain(self.web_search.key.as_deref())
+            .map(Secret::new)
+            .collect()
     }
 
     fn save(&self) -> Result<(), ApiError> {

@@ -58,8 +58,10 @@ impl Host {
             .collect();
         let config = Config::load(&home.config_file(), &environment);
         let ledger = crate::processes::ledger(&home);
+        let secrets = Secrets::new(home.keys(), &keys);
+        secrets.set_configured(config.keys());
         Ok(Arc::new(Self {
-            secrets: Secrets::new(home.keys(), &keys),
+            secrets,
             processes: Processes::recorded(helper, ledger.clone()),
             ledger,
             config: RwLock::new(Arc::new(config)),
@@ -132,6 +134,7 @@ impl Host {
     }
 
     pub(crate) fn set_config(&self, config: Config) {
+        self.secrets.set_configured(config.keys());
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
         self.models.forget();
     }

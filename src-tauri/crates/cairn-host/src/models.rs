@@ -118,7 +118,11 @@ async fn with_key(profile: &ProfileConfig, secrets: &Secrets) -> Result<ModelCon
         .map_err(|error| ApiError::new(ErrorCode::Keychain, error.to_string()))?;
     Ok(ModelConfig {
         key: key.map(|found| Secret::new(found.secret.expose())),
-        headers: profile.headers.clone(),
+        headers: profile
+            .headers
+            .iter()
+            .map(|(name, value)| (name.clone(), Secret::new(value.expose())))
+            .collect(),
         context_window: profile.context_window,
         max_output_tokens: profile.max_output_tokens,
         temperature: profile.temperature,

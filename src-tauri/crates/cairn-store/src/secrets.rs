@@ -111,6 +111,8 @@ struct Memory {
     session: HashMap<String, Secret>,
     /// What the keychain said, by profile: it is read once per start.
     read: HashMap<String, Option<Secret>>,
+    /// What the configuration holds of keys.
+    configured: Vec<Secret>,
 }
 
 impl Secrets {
@@ -225,8 +227,13 @@ impl Secrets {
         self.ask(|keychain| keychain.get("cairn-doctor").map(drop)).await
     }
 
+    /// Replaces the keys that the configuration holds, of which this knows nothing but that they are to be masked.
+    pub fn set_configured(&self, keys: Vec<Secret>) {
+        self.memory().configured = keys;
+    }
+
     /// The text without any key that is known by now: of the environment, of this session, of a file that was read, of
-    /// the keychain.
+    /// the keychain, of the configuration.
     pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.masked(text, |_| MASK.to_owned())
     }
@@ -239,6 +246,7 @@ impl Secrets {
     fn masked<'t>(&self, text: &'t str, instead: impl Fn(&str) -> String) -> Cow<'t, str> {
         let memory = self.memory();
         let kept = memory.session.values().chain(memory.read.values().flatten());
+        let kept = kept.chain(&memory.configured);
         let mut masked = Cow::Borrowed(text);
         for secret in self.shared.environment.values().chain(kept) {
             let key = secret.expose();

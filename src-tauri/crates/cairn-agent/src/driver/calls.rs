@@ -4,13 +4,13 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cairn_protocol::{CallId, ContentBlock, ItemId};
+use cairn_protocol::{CallId, ItemId};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Brought, Driver};
+use super::{Brought, Driver, mask};
 use crate::effect::{Input, PreparedFacts};
 use crate::tool::{
     Action, CallContext, ContextStatus, Execute, LimitBy, Prepared, Progress, Tool, ToolClass, ToolOutcome,
@@ -99,7 +99,7 @@ impl Driver {
             } => self.feed(Input::Unprepared { call, message }).await,
             Brought::Finished { call, mut outcome } => {
                 let budget = self.budgets.remove(&call).unwrap_or(usize::MAX);
-                mask(&mut outcome, self.surface.mask.as_ref());
+                mask::outcome(&mut outcome, self.surface.mask.as_ref());
                 if outcome.output.is_none() && outcome.content.chars().count() > budget {
                     let session = self.machine.log().session.id.clone();
                     match self
@@ -239,28 +239,6 @@ async fn carry_out(
         };
     }
     outcome
-}
-
-/// Keys that a tool came across go neither to the model nor into the database.
-fn mask(outcome: &mut ToolOutcome, mask: &(dyn Fn(&str) -> String + Send + Sync)) {
-    outcome.content = mask(&outcome.content);
-    for block in &mut outcome.blocks {
-        match block {
-            ContentBlock::Text { text } => *text = mask(text),
-            ContentBlock::Code(code) => code.text = mask(&code.text),
-            ContentBlock::Terminal(terminal) => terminal.output = mask(&terminal.output),
-            ContentBlock::Data { json } => *json = mask(json),
-            ContentBlock::Locations(found) => {
-                let spans = found
-                    .files
-                    .iter_mut()
-                    .flat_map(|file| &mut file.lines)
-                    .flat_map(|line| &mut line.spans);
-                spans.for_each(|span| span.text = mask(&span.text));
-            }
-            _ => {}
-        }
-    }
 }
 
 fn facts(prepared: &Prepared) -> PreparedFacts {

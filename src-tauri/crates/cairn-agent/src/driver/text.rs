@@ -24,7 +24,6 @@ impl Driver {
             Some(Ok(ModelEvent::Text(text))) => self.hold(false, text).await,
             Some(Ok(ModelEvent::Thinking(text))) => self.hold(true, text).await,
             Some(Ok(event)) => {
-                let event = self.without_keys(event);
                 self.release_text().await;
                 let over = matches!(event, ModelEvent::Finished(_));
                 if over {
@@ -32,11 +31,9 @@ impl Driver {
                 }
                 self.feed(Input::Model(event)).await;
             }
-            Some(Err(mut error)) => {
+            Some(Err(error)) => {
                 self.stream = None;
                 self.release_text().await;
-                // Servers like to repeat the key that they refuse. SPEC A7.
-                error.error.message = (self.surface.mask)(&error.error.message);
                 self.feed(Input::ModelFailed(error)).await;
             }
             None => {
@@ -45,25 +42,6 @@ impl Driver {
                 self.feed(Input::Model(ModelEvent::Finished(FinishReason::Unknown)))
                     .await;
             }
-        }
-    }
-
-    fn without_keys(&self, event: ModelEvent) -> ModelEvent {
-        match event {
-            ModelEvent::Call {
-                id,
-                name,
-                arguments,
-                from_text,
-                cut,
-            } => ModelEvent::Call {
-                id,
-                name: (self.surface.mask)(&name),
-                arguments: (self.surface.mask)(&arguments),
-                from_text,
-                cut,
-            },
-            other => other,
         }
     }
 
@@ -84,9 +62,8 @@ impl Driver {
     }
 
     pub(super) async fn release_text(&mut self) {
-        let Some(mut held) = self.held.take() else { return };
+        let Some(held) = self.held.take() else { return };
         self.last_text = Some(Instant::now());
-        held.text = (self.surface.mask)(&held.text);
         let event = if held.thinking {
             ModelEvent::Thinking(held.text)
         } else {

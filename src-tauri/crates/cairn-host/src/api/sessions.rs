@@ -204,6 +204,7 @@ impl Window {
     pub(super) async fn set_draft(&self, params: DraftParams) -> Result<Nothing, ApiError> {
         let session = self.session(&params.session).await?;
         let text: String = params.text.chars().take(DRAFT).collect();
+        let text = self.host.secrets().mask(&text).into_owned();
         self.host
             .store()
             .set_draft(&params.session, &text)

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use cairn_models::Secret;
 use cairn_policy::Rule;
 use cairn_protocol::{Api, Mode, Prices, Theme, ValueOrigin};
+use cairn_store::Secret;
 use cairn_tools::web::{Engine, WebConfig};
 use serde::Deserialize;
 use toml_edit::de::Error;
@@ -237,7 +237,7 @@ fn profile_of(name: String, raw: RawProfile) -> ProfileConfig {
     let mut headers: Vec<Header> = raw
         .headers
         .into_iter()
-        .map(|(name, value)| (name, Secret::new(value)))
+        .map(|(name, value)| (name, Secret::new(&value)))
         .collect();
     headers.sort_by(|a, b| a.0.cmp(&b.0));
     ProfileConfig {

@@ -240,7 +240,9 @@ async fn l06_no_known_key_survives_masking_and_none_is_shown_by_debug() {
         .set("work", Secret::new("other-CANARY"), KeepKey::Session)
         .await
         .unwrap();
-    let text = "env: OPENAI_API_KEY=sk-test-CANARY\nx other-CANARY other-CANARY unix:path=/run/x";
+    secrets.set_configured(vec![Secret::new("header-CANARY")]);
+    let text =
+        "env: OPENAI_API_KEY=sk-test-CANARY\nx other-CANARY header-CANARY other-CANARY unix:path=/run/x";
     let masked = secrets.mask(text);
     assert!(!masked.contains("CANARY"), "{masked}");
     assert!(masked.contains("unix:path=/run/x"), "the bus is no secret");
