@@ -10,6 +10,7 @@ mod host;
 mod line;
 mod path;
 mod rule;
+mod script;
 mod show;
 
 pub use decide::{Approve, Asked, Decision, Edits, Policy, Presence, Sandbox, decide};
