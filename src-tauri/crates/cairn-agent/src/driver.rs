@@ -397,7 +397,7 @@ impl Driver {
                 arguments,
                 budget,
             } => self.prepare(call, &name, arguments, budget),
-            Effect::Execute { call, limit } => self.execute(call, limit),
+            Effect::Execute { call, limit, runs } => self.execute(call, limit, runs),
             Effect::Forget { call } => {
                 self.prepared.remove(&call);
                 self.budgets.remove(&call);

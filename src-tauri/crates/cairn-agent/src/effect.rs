@@ -189,6 +189,8 @@ pub enum Effect {
         call: CallId,
         /// Its time limit.
         limit: Option<Duration>,
+        /// The line that is to run in place of the one that came in; see [`crate::tool::CallContext::runs`].
+        runs: Option<String>,
     },
     /// Drop a prepared call.
     Forget {

@@ -82,6 +82,8 @@ pub struct CallContext {
     pub vision: bool,
     /// The request has already brought in text from outside the user's machine. SPEC T26, P9.
     pub outside: bool,
+    /// The line that is to run in place of the one that came in, where a command was let by a rule or mode. SPEC P10.
+    pub runs: Option<String>,
     /// Cancelled by Stop and by the time limit; the call must then end within 200 ms (search 100 ms).
     pub cancel: CancellationToken,
     /// Where progress goes.

@@ -284,6 +284,8 @@ fn policy() -> Policy {
         edits: Edits::AsMode,
         presence: Presence::Person,
         sandbox: Sandbox::NotEnforced,
+        reading: cairn_policy::Reading::InSandbox,
+        taint: cairn_policy::Taint::None,
     }
 }
 
@@ -440,6 +442,7 @@ async fn p10_only_the_answer_to_the_very_card_that_was_shown_runs_anything_and_o
         workdir: "/w/tidewater".into(),
         place: Place::Inside,
         network: false,
+        facts: cairn_policy::CommandFacts::default(),
     };
     let (handle, trace) = begun(effect).await;
     let card = card(&trace).await;

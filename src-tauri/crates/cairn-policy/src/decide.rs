@@ -5,11 +5,12 @@
 
 mod card;
 mod command;
+mod cover;
 mod judge;
 mod reach;
 mod write;
 
-use cairn_protocol::{Decided, Mode, RuleOffer};
+use cairn_protocol::{Decided, Mode, RuleOffer, UnixMillis};
 
 use crate::{Effect, Places, RuleSet};
 
@@ -28,6 +29,10 @@ pub struct Policy {
     pub presence: Presence,
     /// What holds commands in.
     pub sandbox: Sandbox,
+    /// Where commands that only read run unasked.
+    pub reading: Reading,
+    /// Whether the request has read text from outside the person's machine.
+    pub taint: Taint,
 }
 
 /// Whether edits inside the project pass until the request ends. SPEC P4.
@@ -70,6 +75,37 @@ pub enum Sandbox {
     /// Nothing does: in `auto` every command asks, and no command card has a filled button. SPEC P8, P10.
     #[default]
     NotEnforced,
+    /// It writes only to the project and to temporary folders, reads no credentials and reaches no network.
+    Enforced,
+    /// The same, but protected files inside the project can be written: commands that run project code ask in `auto`.
+    WithoutProtected,
+}
+
+impl Sandbox {
+    /// Whether commands are held in at all.
+    pub fn is_enforced(self) -> bool {
+        self != Self::NotEnforced
+    }
+}
+
+/// Where commands that only read run unasked. SPEC P6.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// Where the sandbox is enforced.
+    #[default]
+    InSandbox,
+    /// Everywhere: the person turned it on.
+    Everywhere,
+}
+
+/// Whether a request has read text from outside the person's machine, which may want something of the model. SPEC P9.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Taint {
+    /// It has not.
+    #[default]
+    None,
+    /// It has, first at that time: rules for the network, writes outside and memory that were granted before ask again.
+    Since(UnixMillis),
 }
 
 /// What was decided about a call.
@@ -79,6 +115,9 @@ pub enum Decision {
     Allow {
         /// What let it. Of several effects the one that says most.
         by: Decided,
+        /// The line that is to run, where a command was let by a rule or mode: written down again from its words, to be
+        /// run and shown in place of the one that came in. None: as it came in. SPEC P10.
+        runs: Option<String>,
     },
     /// The person is asked.
     Ask(Asked),
@@ -117,7 +156,7 @@ pub fn decide(policy: &Policy, effects: &[Effect]) -> Decision {
     } else {
         effects
             .iter()
-            .map(|effect| judge::judge(policy, effect))
+            .flat_map(|effect| judge::judge(policy, effect))
             .collect()
     };
     card::combine(policy, verdicts)

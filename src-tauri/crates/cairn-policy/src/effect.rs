@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::facts::CommandFacts;
+
 /// Where a real path lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
@@ -29,6 +31,16 @@ pub enum Carries {
     Little,
     /// Enough to carry out a file: asks whatever the rules allow.
     Much,
+}
+
+/// Whose words an address is; what the model composed may carry out what it read. SPEC P9.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AddressWords {
+    /// The model put it together.
+    #[default]
+    Composed,
+    /// It stood literally in a result of this request, or the person wrote it.
+    Literal,
 }
 
 /// One thing a call would do. Paths are real paths: all links resolved, a missing leaf through its nearest
@@ -65,6 +77,8 @@ pub enum Effect {
         place: Place,
         /// Whether it asks for the network.
         network: bool,
+        /// What is known about the programs and paths in it. Without them nothing of it runs unasked but an exact line.
+        facts: CommandFacts,
     },
     /// Connects to a host over HTTP.
     ReachHost {
@@ -75,6 +89,8 @@ pub enum Effect {
         port: u16,
         /// How much the address itself could carry out.
         carries: Carries,
+        /// Whose words the address is.
+        words: AddressWords,
     },
     /// Puts a query to the search engine of the user's choice.
     SearchWeb,

@@ -5,16 +5,20 @@
 pub mod address;
 mod decide;
 mod effect;
+mod facts;
 mod git;
 mod host;
 mod line;
 mod path;
+mod program;
 mod rule;
 mod script;
 mod show;
+mod study;
 
-pub use decide::{Approve, Asked, Decision, Edits, Policy, Presence, Sandbox, decide};
+pub use decide::{Approve, Asked, Decision, Edits, Policy, Presence, Reading, Sandbox, Taint, decide};
 pub use effect::*;
+pub use facts::{CommandFacts, Found, RealKind, RealPath, Repository, Surroundings};
 pub use git::{GitRead, git_read};
 pub use host::{is_this_machine, shared_domain};
 pub use path::{Places, is_credential, runs_later};

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 pub(crate) use loss::{Loss, LossKind};
 
+use crate::program::{Class, form_of};
 use crate::show::has_hidden;
 
 /// The longest line that is taken apart, in bytes.
@@ -116,6 +117,17 @@ impl Line {
     /// Whether the line could be read and starts nothing of ours, whatever else is to be said about it.
     pub(crate) fn is_judged_command(&self) -> bool {
         !self.hidden && !self.too_long && !self.unclosed && self.commands().find_map(programs::own).is_none()
+    }
+
+    /// Whether a command of that class may be in the line.
+    pub(crate) fn commands_of(&self, class: Class) -> bool {
+        self.commands().any(|command| {
+            let mut words = command.to_vec();
+            if let Some(first) = words.first_mut() {
+                *first = programs::base_name(first);
+            }
+            form_of(&words).is_some_and(|form| form.class == Some(class))
+        })
     }
 
     fn never(&self) -> Option<Cow<'static, str>> {

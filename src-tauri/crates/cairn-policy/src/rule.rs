@@ -11,6 +11,7 @@ mod words;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::program::{Class, form_of};
 use crate::show::has_hidden;
 
 pub use glob::PathGlob;
@@ -148,7 +149,15 @@ impl Rule {
     /// What a rule means, in plain words, for the card that offers it and the list that shows it.
     pub fn meaning(&self) -> String {
         match self {
-            Self::Run(words) => format!("Commands that begin with `{words}`"),
+            Self::Run(words) => {
+                let form = form_of(words.words());
+                let runs = match form.and_then(|form| form.class) {
+                    Some(Class::Project) => "; they run code from this project",
+                    Some(Class::Network) => "; they reach the network",
+                    _ => "",
+                };
+                format!("Commands that begin with `{words}`{runs}")
+            }
             Self::RunExact(_) => "Exactly this command line".to_owned(),
             Self::Read(glob) => format!("Reading {}", glob.meaning()),
             Self::Write(glob) => format!("Changing {}", glob.meaning()),

@@ -25,7 +25,7 @@ use crate::args;
 use crate::place::Workspace;
 use crate::prepared::digest;
 use crate::shell::Shell;
-use repository::Repository;
+pub(crate) use repository::Repository;
 
 /// SPEC T2.
 const LIMIT: Duration = Duration::from_secs(30);

@@ -2,6 +2,7 @@
 //!
 //! Owns: what a command is told to be. Must never know: whether it may run, or how processes are kept and ended.
 
+mod machine;
 mod outcome;
 
 use std::ffi::{OsStr, OsString};
@@ -15,7 +16,7 @@ use cairn_agent::tool::{
 };
 use cairn_exec::{CommandSpec, Group, Label, Program};
 use cairn_files::{Kind, Resolved};
-use cairn_policy::{Effect, Show, show};
+use cairn_policy::{CommandFacts, Effect, Show, show};
 use cairn_protocol::{ApprovalSubject, CommandEnd, ContentBlock, ProcessPlace, Terminal};
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
@@ -25,6 +26,7 @@ use serde_json::{Map, Value};
 use crate::args;
 use crate::place::Workspace;
 use crate::prepared::digest;
+use machine::Machine;
 
 const NAME: &str = "shell";
 
@@ -104,6 +106,14 @@ impl Shell {
         }
     }
 
+    /// The folders in which the commands will look for programs.
+    fn path(&self) -> &OsStr {
+        self.environment
+            .iter()
+            .find(|(name, _)| name == "PATH")
+            .map_or(OsStr::new(""), |(_, path)| path.as_os_str())
+    }
+
     /// The folder to run in: the one named, else the project.
     fn folder(&self, named: Option<String>) -> Result<Resolved, ToolError> {
         let named = named
@@ -157,6 +167,11 @@ impl Shell {
             limit,
             place,
         };
+        let machine = Machine {
+            workspace: &self.workspace,
+            path: self.path(),
+        };
+        let facts = CommandFacts::gather(&line, &at.real, self.workspace.places(), &machine);
         let title = match place {
             ProcessPlace::Foreground => "Run",
             ProcessPlace::Background => "Run in the background",
@@ -174,6 +189,7 @@ impl Shell {
                 workdir: at.real,
                 place: at.place,
                 network,
+                facts,
             }],
             says: input.description.filter(|text| !text.trim().is_empty()),
             blocks: vec![ContentBlock::Terminal(run.terminal.clone())],
@@ -254,7 +270,10 @@ struct Run {
 }
 
 impl Execute for Run {
-    fn execute(self: Box<Self>, context: CallContext) -> BoxFuture<'static, ToolOutcome> {
+    fn execute(mut self: Box<Self>, context: CallContext) -> BoxFuture<'static, ToolOutcome> {
+        if let Some(line) = &context.runs {
+            self.take(line);
+        }
         Box::pin(async move {
             let workspace = Arc::clone(&self.workspace);
             let noted = tokio::task::spawn_blocking(move || workspace.note_names_before_command());
@@ -277,6 +296,14 @@ impl Execute for Run {
 }
 
 impl Run {
+    /// What was judged is what runs: the line as it was written down again.
+    fn take(&mut self, judged: &str) {
+        if let Program::Line { line, .. } = &mut self.program {
+            judged.clone_into(line);
+        }
+        judged.clone_into(&mut self.terminal.command);
+    }
+
     fn spec(&self, context: &CallContext) -> (CommandSpec, Label) {
         let spec = CommandSpec {
             program: self.program.clone(),

@@ -18,7 +18,7 @@ use cairn_agent::tool::{
 };
 use cairn_exec::{Group, Processes, child_environment};
 use cairn_files::Root;
-use cairn_policy::{Effect, Place};
+use cairn_policy::{CommandFacts, Effect, Place};
 use cairn_protocol::{ApprovalSubject, CommandEnd, ContentBlock, ShownKind, Terminal};
 use cairn_tools::place::Workspace;
 use cairn_tools::shell::Shell;
@@ -163,6 +163,7 @@ async fn what_would_run_is_what_is_shown_and_judged() {
         workdir,
         place: Place::Inside,
         network: false,
+        facts: CommandFacts::default(),
     };
     assert_eq!(prepared.effects, [expected]);
     let Some(ApprovalSubject::Command { shown, workdir }) = &prepared.subject else {

@@ -14,7 +14,6 @@ use super::{Brought, Driver, mask};
 use crate::effect::{Input, PreparedFacts};
 use crate::tool::{
     Action, CallContext, ContextStatus, Execute, LimitBy, Prepared, Progress, Tool, ToolClass, ToolOutcome,
-    brings_outside_text,
 };
 
 /// Finding out what a call would do may take this long; it reads at most one file or resolves one path.
@@ -57,14 +56,15 @@ impl Driver {
         });
     }
 
-    pub(super) fn execute(&mut self, call: CallId, limit: Option<Duration>) {
+    pub(super) fn execute(&mut self, call: CallId, limit: Option<Duration>, runs: Option<String>) {
         let Some((class, prepared)) = self.prepared.remove(&call) else {
             return;
         };
         let Action::Execute(action) = prepared.action else {
             return;
         };
-        let context = self.context(&call, self.budgets.get(&call).copied().unwrap_or(usize::MAX));
+        let mut context = self.context(&call, self.budgets.get(&call).copied().unwrap_or(usize::MAX));
+        context.runs = runs;
         let limit = limit.filter(|_| action.limit_by() == LimitBy::Driver);
         let settled = matches!(class, ToolClass::Edit | ToolClass::Run).then(|| self.surface.settled.clone());
         let stop = context.cancel.clone();
@@ -125,7 +125,8 @@ impl Driver {
             turn: log.last_turn().map_or_else(|| "".into(), |turn| turn.id.clone()),
             call: call.clone(),
             budget,
-            outside: self.has_outside_text(),
+            outside: self.machine.outside_text_since().is_some(),
+            runs: None,
             vision: self.machine.model().is_some_and(|info| info.vision),
             cancel: self.cancel.child_token(),
             progress: Arc::new(ItemProgress {
@@ -135,20 +136,6 @@ impl Driver {
             journal: self.surface.journal.clone(),
             status: Arc::new(self.status()),
         }
-    }
-
-    fn has_outside_text(&self) -> bool {
-        let log = self.machine.log();
-        let Some(turn) = log.last_turn() else { return false };
-        let outside = |item: &cairn_protocol::Item| match &item.body {
-            cairn_protocol::ItemBody::Tool(tool) => brings_outside_text(&tool.name) && tool.result.is_some(),
-            _ => false,
-        };
-        log.items()
-            .iter()
-            .rev()
-            .take_while(|item| item.turn == turn.id)
-            .any(outside)
     }
 
     fn status(&self) -> ContextStatus {

@@ -1,9 +1,9 @@
 //! The calls of one reply: reads side by side, everything else strictly in order. SPEC T4.
 
-use cairn_policy::Decision;
+use cairn_policy::{Decision, Taint};
 use cairn_protocol::{
-    Activity, ApprovalId, ApprovalResolution, CallId, Decided, EventBody, Item, ItemBody, ItemId, ItemState,
-    QuestionId, SessionState, ToolItem, ToolResult, TurnOutcome,
+    Activity, ApprovalId, ApprovalResolution, CallId, ContentBlock, Decided, EventBody, Item, ItemBody,
+    ItemId, ItemState, QuestionId, SessionState, ToolItem, ToolResult, TurnOutcome, UnixMillis,
 };
 
 use super::changes::merge;
@@ -11,7 +11,10 @@ use super::{Phase, TurnMachine};
 use crate::budget::SharedBudget;
 use crate::effect::{Effect, PreparedFacts};
 use crate::store::Durability;
-use crate::tool::{ToolClass, ToolOutcome};
+use crate::tool::{ToolClass, ToolOutcome, brings_outside_text};
+
+/// Characters of a line that stand for it on one line.
+const TARGET: usize = 200;
 
 /// One call of the running reply.
 #[derive(Clone, Debug)]
@@ -173,7 +176,7 @@ impl TurnMachine {
         });
         match stage {
             Stage::Rechecking { digest } if digest == facts.digest => {
-                self.allowed(id, &item, facts, Decided::Person);
+                self.allowed(id, &item, facts, Decided::Person, None);
             }
             _ => self.judge(id, &item, facts),
         }
@@ -181,8 +184,9 @@ impl TurnMachine {
     }
 
     fn judge(&mut self, id: &CallId, item: &ItemId, facts: PreparedFacts) {
+        self.policy.taint = self.outside_text_since().map_or(Taint::None, Taint::Since);
         match cairn_policy::decide(&self.policy, &facts.effects) {
-            Decision::Allow { by } => self.allowed(id, item, facts, by),
+            Decision::Allow { by, runs } => self.allowed(id, item, facts, by, runs),
             Decision::Ask(ask) => self.ask_person(id, item, &facts, ask),
             Decision::Deny { why, by } => {
                 self.effects.push(Effect::Forget { call: id.clone() });
@@ -192,7 +196,27 @@ impl TurnMachine {
         }
     }
 
-    fn allowed(&mut self, id: &CallId, item: &ItemId, facts: PreparedFacts, by: Decided) {
+    /// When this request first read text from outside the user's machine; none while it has not. SPEC P9.
+    pub(crate) fn outside_text_since(&self) -> Option<UnixMillis> {
+        let turn = self.log.last_turn()?;
+        self.log
+            .items()
+            .iter()
+            .filter(|item| item.turn == turn.id)
+            .filter_map(tool_of)
+            .filter(|tool| brings_outside_text(&tool.name) && tool.result.is_some())
+            .map(|tool| tool.ended_at.unwrap_or(turn.started_at))
+            .min()
+    }
+
+    fn allowed(
+        &mut self,
+        id: &CallId,
+        item: &ItemId,
+        facts: PreparedFacts,
+        by: Decided,
+        runs: Option<String>,
+    ) {
         if let Some(asks) = facts.asks {
             return self.put_question(id, item, asks);
         }
@@ -207,6 +231,9 @@ impl TurnMachine {
         self.change_tool_with(item, durability, |state, tool| {
             *state = ItemState::Running;
             tool.decided = Some(by);
+            if let Some(line) = &runs {
+                show_line(tool, line);
+            }
             tool.started_at = Some(now);
             tool.limit_ms = facts
                 .limit
@@ -216,6 +243,7 @@ impl TurnMachine {
         self.effects.push(Effect::Execute {
             call: id.clone(),
             limit: facts.limit,
+            runs,
         });
     }
 
@@ -465,6 +493,24 @@ fn next_to_start(calls: &[Call]) -> Option<usize> {
         }
     }
     None
+}
+
+/// Shows the line that runs where it is not the one that came in.
+fn show_line(tool: &mut ToolItem, line: &str) {
+    for block in &mut tool.blocks {
+        if let ContentBlock::Terminal(terminal) = block
+            && terminal.command != line
+        {
+            line.clone_into(&mut terminal.command);
+            tool.target = line
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .chars()
+                .take(TARGET)
+                .collect();
+        }
+    }
 }
 
 pub(super) fn tool_of(item: &Item) -> Option<&ToolItem> {

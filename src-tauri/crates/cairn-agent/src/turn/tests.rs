@@ -51,6 +51,8 @@ fn policy(presence: Presence) -> Policy {
         edits: Edits::AsMode,
         presence,
         sandbox: Sandbox::NotEnforced,
+        reading: cairn_policy::Reading::InSandbox,
+        taint: cairn_policy::Taint::None,
     }
 }
 
@@ -236,6 +238,7 @@ fn run() -> Would {
         workdir,
         place: Place::Inside,
         network: false,
+        facts: cairn_policy::CommandFacts::default(),
     }
 }
 
@@ -428,6 +431,7 @@ fn t25_searching_asks_once_in_a_session_and_a_host_each_time() {
         host: "docs.rs".to_owned(),
         port: 443,
         carries: cairn_policy::Carries::Little,
+        words: cairn_policy::AddressWords::Composed,
     };
     let mut bench = Bench::new();
     for (round, title, asks_again, would) in [

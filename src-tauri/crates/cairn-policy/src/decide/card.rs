@@ -8,11 +8,18 @@ use super::{Approve, Asked, Decision, Policy, Presence};
 /// One decision of all judgements: the first denial, else one card for all that asks, else what let it run.
 pub(super) fn combine(policy: &Policy, verdicts: Vec<Verdict>) -> Decision {
     let mut allowed: Option<Decided> = None;
+    let mut line = None;
     let mut questions = Vec::new();
     for verdict in verdicts {
         match verdict {
             Verdict::Deny { why, by } => return Decision::Deny { why, by },
             Verdict::Ask(question) => questions.push(question),
+            Verdict::Run { by, line: runs } => {
+                line = Some(runs);
+                if matches!(allowed, None | Some(Decided::Free)) {
+                    allowed = Some(by);
+                }
+            }
             Verdict::Allow(by) => {
                 // A rule or a mode says more than "never asks".
                 if matches!(allowed, None | Some(Decided::Free)) {
@@ -24,6 +31,7 @@ pub(super) fn combine(policy: &Policy, verdicts: Vec<Verdict>) -> Decision {
     if questions.is_empty() {
         return Decision::Allow {
             by: allowed.unwrap_or(Decided::Free),
+            runs: line,
         };
     }
     match policy.presence {
@@ -78,7 +86,10 @@ fn headless(approve: Approve, questions: Vec<Question>) -> Decision {
         .filter(|question| !covers(question.needs))
         .collect();
     if open.is_empty() {
-        return Decision::Allow { by: Decided::Flag };
+        return Decision::Allow {
+            by: Decided::Flag,
+            runs: None,
+        };
     }
     let reasons: Vec<String> = one_card(open).why;
     let why = format!(

@@ -16,8 +16,16 @@ use crate::{Care, Effect, Place, RuleList};
 /// What was found about one effect.
 pub(super) enum Verdict {
     Allow(Decided),
+    /// A command runs, in these words.
+    Run {
+        by: Decided,
+        line: String,
+    },
     Ask(Question),
-    Deny { why: String, by: Decided },
+    Deny {
+        why: String,
+        by: Decided,
+    },
 }
 
 /// Why one effect asks and what may be offered.
@@ -49,7 +57,34 @@ pub(super) fn unknown() -> Verdict {
     Verdict::Ask(Question::bare("What it would do is not known."))
 }
 
-pub(super) fn judge(policy: &Policy, effect: &Effect) -> Verdict {
+/// All that is to be said about an effect: a command has a verdict of its own and one for each file it touches.
+pub(super) fn judge(policy: &Policy, effect: &Effect) -> Vec<Verdict> {
+    if let Effect::RunCommand {
+        line,
+        workdir,
+        place,
+        network,
+        facts,
+    } = effect
+    {
+        if let Some(verdict) = refused(policy, effect) {
+            return vec![verdict];
+        }
+        let network = if *network { Network::Wanted } else { Network::None };
+        let ran = Ran {
+            line,
+            workdir,
+            place: *place,
+            network,
+            facts,
+        };
+        return command::judge(policy, effect, &ran);
+    }
+    vec![judge_one(policy, effect)]
+}
+
+/// Judges anything but a command.
+pub(super) fn judge_one(policy: &Policy, effect: &Effect) -> Verdict {
     if let Some(verdict) = refused(policy, effect) {
         return verdict;
     }
@@ -74,29 +109,18 @@ pub(super) fn judge(policy: &Policy, effect: &Effect) -> Verdict {
                 },
             )
         }
-        Effect::RunCommand {
-            line,
-            workdir,
-            place,
-            network,
+        Effect::RunCommand { .. } => unknown(),
+        Effect::ReachHost {
+            host,
+            port,
+            carries,
+            words,
         } => {
-            let network = if *network { Network::Wanted } else { Network::None };
-            command::judge(
-                policy,
-                effect,
-                &Ran {
-                    line,
-                    workdir,
-                    place: *place,
-                    network,
-                },
-            )
-        }
-        Effect::ReachHost { host, port, carries } => {
             let reached = Reached {
                 host,
                 port: *port,
                 carries: *carries,
+                words: *words,
             };
             reach::judge_host(policy, effect, &reached)
         }
@@ -138,21 +162,28 @@ fn refused(policy: &Policy, effect: &Effect) -> Option<Verdict> {
     if policy.mode == Mode::Plan {
         let what = match effect {
             Effect::WritePath { .. } => "no file is changed",
-            Effect::RunCommand { .. } => "no command runs",
             Effect::Remember { .. } => "nothing is remembered",
-            Effect::ReadPath { .. } | Effect::ReachHost { .. } | Effect::SearchWeb | Effect::Own => {
+            Effect::RunCommand { .. }
+            | Effect::ReadPath { .. }
+            | Effect::ReachHost { .. }
+            | Effect::SearchWeb
+            | Effect::Own => {
                 return None;
             }
         };
-        let why = format!(
-            "Plan mode changes nothing: {what} until the person leaves it. Go on reading and write down what you would do."
-        );
-        return Some(Verdict::Deny {
-            why,
-            by: Decided::Mode,
-        });
+        return Some(plan_denies(what));
     }
     None
+}
+
+/// The wall of plan mode.
+pub(super) fn plan_denies(what: &str) -> Verdict {
+    Verdict::Deny {
+        why: format!(
+            "Plan mode changes nothing: {what} until the person leaves it. Go on reading and write down what you would do."
+        ),
+        by: Decided::Mode,
+    }
 }
 
 fn judge_read(policy: &Policy, effect: &Effect, path: &Path, place: Place, care: Care) -> Verdict {

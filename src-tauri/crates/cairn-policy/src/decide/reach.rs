@@ -6,21 +6,27 @@ use super::judge::{Question, Verdict};
 use super::{Approve, Policy};
 use crate::host::shared_domain;
 use crate::rule::{HostName, Rule};
-use crate::{Carries, Effect, RuleList};
+use crate::{AddressWords, Carries, Effect, Granted, RuleOrigin, Taint};
 
 /// A connection that would be made.
 pub(super) struct Reached<'a> {
     pub(super) host: &'a str,
     pub(super) port: u16,
     pub(super) carries: Carries,
+    pub(super) words: AddressWords,
 }
 
 pub(super) fn judge_host(policy: &Policy, effect: &Effect, reached: &Reached<'_>) -> Verdict {
-    let mut why = match by_rule(policy, effect) {
+    let holds = |granted: &Granted| {
+        policy.holds_in_taint(granted)
+            && (policy.taint == Taint::None || reached.words == AddressWords::Literal)
+    };
+    let mut why = match by_rule(policy, effect, holds) {
         Ok(verdict) => return verdict,
         Err(why) => why,
     };
     let asks_by_rule = !why.is_empty();
+    why.extend(policy.tainted());
     why.extend(policy.broken_settings());
     if !matches!(reached.port, 80 | 443) {
         why.push(format!("It connects to port {}, not to 80 or 443.", reached.port));
@@ -40,7 +46,10 @@ pub(super) fn judge_host(policy: &Policy, effect: &Effect, reached: &Reached<'_>
     if why.is_empty() {
         why.push("Connecting to a host asks first.".to_owned());
     }
+    // An address of the model's own asks again whatever is saved now.
+    let answers = policy.taint == Taint::None || reached.words == AddressWords::Literal;
     let may_offer = !asks_by_rule
+        && answers
         && reached.carries == Carries::Little
         && shared.is_none()
         && policy.rules.broken.is_none();
@@ -56,11 +65,12 @@ pub(super) fn judge_host(policy: &Policy, effect: &Effect, reached: &Reached<'_>
 }
 
 pub(super) fn judge_search(policy: &Policy, effect: &Effect) -> Verdict {
-    let mut why = match by_rule(policy, effect) {
+    let mut why = match by_rule(policy, effect, |granted| policy.holds_in_taint(granted)) {
         Ok(verdict) => return verdict,
         Err(why) => why,
     };
     let may_offer = why.is_empty() && policy.rules.broken.is_none();
+    why.extend(policy.tainted());
     why.extend(policy.broken_settings());
     if may_offer {
         why.push("Searching the web asks once in a session.".to_owned());
@@ -76,10 +86,11 @@ pub(super) fn judge_search(policy: &Policy, effect: &Effect) -> Verdict {
 /// Memory shapes every later session, so it asks; what may be somebody else's words asks whatever the rules allow.
 /// SPEC T26.
 pub(super) fn judge_memory(policy: &Policy, effect: &Effect, doubtful: bool) -> Verdict {
-    let mut why = match by_rule(policy, effect) {
+    let mut why = match by_rule(policy, effect, |granted| policy.holds_in_taint(granted)) {
         Ok(verdict) => return verdict,
         Err(why) => why,
     };
+    let doubtful = doubtful || policy.taint != Taint::None;
     let may_offer = why.is_empty() && !doubtful && policy.rules.broken.is_none();
     why.extend(policy.broken_settings());
     if doubtful {
@@ -99,16 +110,43 @@ pub(super) fn judge_memory(policy: &Policy, effect: &Effect, doubtful: bool) -> 
 }
 
 /// What a rule says: it allows, or the reasons to ask.
-fn by_rule(policy: &Policy, effect: &Effect) -> Result<Verdict, Vec<String>> {
+fn by_rule(
+    policy: &Policy,
+    effect: &Effect,
+    holds: impl Fn(&Granted) -> bool,
+) -> Result<Verdict, Vec<String>> {
     let why = policy.asked_by_rule(effect);
     if !why.is_empty() {
         return Err(why);
     }
-    match policy.rules.matching(RuleList::Allow, effect, &policy.places) {
+    let granted = policy
+        .rules
+        .allowing(effect, &policy.places)
+        .find(|granted| holds(granted));
+    match granted {
         Some(granted) => Ok(Verdict::Allow(Decided::Rule {
             rule: granted.rule.to_string(),
         })),
         None => Err(why),
+    }
+}
+
+impl Policy {
+    /// Whether a rule for the network, for writes outside or for memory still holds: in a tainted request only what
+    /// was answered after it was tainted. SPEC P9.
+    pub(super) fn holds_in_taint(&self, granted: &Granted) -> bool {
+        match self.taint {
+            Taint::None => true,
+            Taint::Since(at) => granted.at >= at && granted.origin == RuleOrigin::Card,
+        }
+    }
+
+    /// The sentence on the card of a tainted request.
+    pub(super) fn tainted(&self) -> Option<String> {
+        (self.taint != Taint::None).then(|| {
+            "This request has read text from outside your machine, so rules for the network, for files outside and for memory ask again."
+                .to_owned()
+        })
     }
 }
 

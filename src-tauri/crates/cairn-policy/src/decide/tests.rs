@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use cairn_protocol::{Decided, Mode, RuleScope};
 use proptest::prelude::*;
 
-use super::{Approve, Decision, Edits, Policy, Presence, Sandbox, decide};
-use crate::{Effect, Granted, Place, Places, RuleOrigin, RuleSet};
+use super::{Approve, Decision, Edits, Policy, Presence, Reading, Sandbox, Taint, decide};
+use crate::{CommandFacts, Effect, Granted, Place, Places, RuleOrigin, RuleSet};
 
 const MODES: [Mode; 4] = [Mode::Manual, Mode::AcceptEdits, Mode::Auto, Mode::Plan];
 
@@ -22,6 +22,8 @@ fn policy(mode: Mode) -> Policy {
         edits: Edits::AsMode,
         presence: Presence::Person,
         sandbox: Sandbox::NotEnforced,
+        reading: Reading::InSandbox,
+        taint: Taint::None,
     }
 }
 
@@ -66,6 +68,7 @@ fn run(line: &str) -> Effect {
         workdir: PathBuf::from("/w/p"),
         place: Place::Inside,
         network: false,
+        facts: CommandFacts::default(),
     }
 }
 
@@ -201,7 +204,8 @@ fn an_exact_rule_allows_that_line_byte_for_byte_and_nothing_else() {
             Decision::Allow {
                 by: Decided::Rule {
                     rule: format!("run-exact: {line}")
-                }
+                },
+                runs: None,
             }
         );
         for other in [
@@ -250,6 +254,7 @@ fn an_exact_rule_covers_neither_the_network_nor_another_folder() {
         workdir: PathBuf::from(folder),
         place,
         network,
+        facts: CommandFacts::default(),
     };
     assert_eq!(word(&policy, &there("/w/p", Place::Inside, false)), "allow");
     for effect in [
@@ -299,7 +304,6 @@ fn p2_an_offer_covers_what_was_asked_and_nothing_more() {
     let lines = [
         "git status && ls ./tmp",
         "cargo  test",
-        "echo 'a b' \"c\"",
         "ls\t-l",
         "npm run build -- --x='y'",
     ];
@@ -505,7 +509,10 @@ fn accepted_edits_pass_until_the_request_ends_and_nothing_else_does() {
     };
     assert_eq!(
         decide(&accepted, &[write("/w/p/a")]),
-        Decision::Allow { by: Decided::Person }
+        Decision::Allow {
+            by: Decided::Person,
+            runs: None,
+        }
     );
     for effect in [
         write("/w/p/.env"),
@@ -526,6 +533,7 @@ fn a2_headless_denies_what_approve_does_not_cover() {
         workdir: PathBuf::from("/x"),
         place: Place::Outside,
         network: false,
+        facts: CommandFacts::default(),
     };
     // In the order none, edits, all.
     let table = [
@@ -560,7 +568,10 @@ fn a2_headless_denies_what_approve_does_not_cover() {
     }
     assert_eq!(
         decide(&headless(Mode::Manual, Approve::All), &[run("ls")]),
-        Decision::Allow { by: Decided::Flag }
+        Decision::Allow {
+            by: Decided::Flag,
+            runs: None,
+        }
     );
     let Decision::Deny { by, why } = decide(&headless(Mode::Manual, Approve::None), &[run("ls")]) else {
         panic!("ran")

@@ -112,6 +112,18 @@ impl RuleSet {
         }
     }
 
+    /// All rules that allow an effect.
+    pub(crate) fn allowing<'a>(
+        &'a self,
+        effect: &'a Effect,
+        places: &'a Places,
+    ) -> impl Iterator<Item = &'a Granted> {
+        let holds = self.broken.is_none();
+        self.allow
+            .iter()
+            .filter(move |granted| holds && allows(&granted.rule, effect, places))
+    }
+
     /// The first ask or deny rule about reading that a search of this folder could come across.
     pub(crate) fn reading_barred_beneath(
         &self,
@@ -138,6 +150,7 @@ fn allows(rule: &Rule, effect: &Effect, places: &Places) -> bool {
                 workdir,
                 place: Place::Inside,
                 network: false,
+                ..
             },
         ) => exact.as_str() == line && places.is_root(workdir),
         (
@@ -175,6 +188,7 @@ fn allows(rule: &Rule, effect: &Effect, places: &Places) -> bool {
                 host,
                 port,
                 carries: Carries::Little,
+                ..
             },
         ) => name.covers(host, *port),
         (Rule::WebSearch, Effect::SearchWeb) | (Rule::Remember, Effect::Remember { doubtful: false }) => true,

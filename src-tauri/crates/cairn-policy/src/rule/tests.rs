@@ -135,7 +135,11 @@ fn meanings_are_plain() {
         ("write: /app/\\[id\\].ts", "Changing app/[id].ts only"),
         ("read: *.snap", "Reading files that match *.snap"),
         ("run-exact: ls", "Exactly this command line"),
-        ("run: cargo test", "Commands that begin with `cargo test`"),
+        (
+            "run: cargo test",
+            "Commands that begin with `cargo test`; they run code from this project",
+        ),
+        ("run: ls", "Commands that begin with `ls`"),
     ];
     for (text, meaning) in table {
         assert_eq!(rule(text).meaning(), meaning);

@@ -14,6 +14,14 @@ impl LeadingWords {
         &self.0
     }
 
+    /// The rule for exactly these leading words; none where a rule cannot hold them.
+    pub(crate) fn of(words: &[String]) -> Option<Self> {
+        let rule = Self(words.to_vec());
+        let again = Self::read(&rule.to_string()).ok()?;
+        let seen = rule.to_string();
+        (again == rule && !seen.contains(['\n', '\r']) && !crate::show::has_hidden(&seen)).then_some(rule)
+    }
+
     pub(super) fn read(value: &str) -> Result<Self, RuleError> {
         let wrong = |problem: &str| RuleError::Value {
             value: value.trim().to_owned(),

@@ -10,20 +10,25 @@ use super::{Joint, MAX_COMMANDS, Opaque, Redirect, Script, Simple, Stream};
 
 const UNCLOSED: Opaque = Opaque("A quote in it is not closed, so it cannot be judged.");
 const EMPTY: Opaque = Opaque("It is no complete command line.");
-const EXPANDS: Opaque = Opaque("The shell would fill something in (`$` or a backtick), so what runs cannot be told.");
-const GLOB: Opaque = Opaque("The shell would fill in file names (`*`, `?`, `[` or `{`), so what runs cannot be told.");
-const TILDE: Opaque = Opaque("It names a home folder by `~`, which the shell fills in; write the whole path.");
-const GROUP: Opaque = Opaque("It holds a subshell, a function or another bracket, so what runs cannot be told.");
+const EXPANDS: Opaque =
+    Opaque("The shell would fill something in (`$` or a backtick), so what runs cannot be told.");
+const GLOB: Opaque =
+    Opaque("The shell would fill in file names (`*`, `?`, `[` or `{`), so what runs cannot be told.");
+const TILDE: Opaque =
+    Opaque("It names a home folder by `~`, which the shell fills in; write the whole path.");
+const GROUP: Opaque =
+    Opaque("It holds a subshell, a function or another bracket, so what runs cannot be told.");
 const BACKGROUND: Opaque = Opaque("It runs something in the background (`&`).");
-const REDIRECT: Opaque = Opaque("It holds a redirection that is not judged (only `<`, `>`, `>>`, `2>&1` are).");
+const REDIRECT: Opaque =
+    Opaque("It holds a redirection that is not judged (only `<`, `>`, `>>`, `2>&1` are).");
 const RESERVED: Opaque = Opaque("It holds a word of the shell's own grammar, so what runs cannot be told.");
 const CONTROL: Opaque = Opaque("It holds a control character.");
 const MANY: Opaque = Opaque("It holds more than 64 commands.");
 
 /// Words that are grammar where a command may begin, in bash or dash.
 const RESERVED_WORDS: &[&str] = &[
-    "!", "{", "}", "[[", "]]", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "for", "case",
-    "esac", "in", "select", "function", "time", "coproc",
+    "!", "{", "}", "[[", "]]", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "for",
+    "case", "esac", "in", "select", "function", "time", "coproc",
 ];
 
 pub(super) fn script(line: &str) -> Result<Script, Opaque> {
@@ -229,7 +234,9 @@ impl Reader<'_> {
         let number = number.as_ref().map(|word| word.text.as_str());
         self.target = Some(match (c, number, self.chars.peek()) {
             (_, _, Some('(')) => return Err(EXPANDS),
-            ('<', _, Some('<')) => return Err(Opaque("It holds a here-document, so what runs cannot be told.")),
+            ('<', _, Some('<')) => {
+                return Err(Opaque("It holds a here-document, so what runs cannot be told."));
+            }
             (_, _, Some('|')) | ('<', _, Some('&' | '>')) => return Err(REDIRECT),
             ('<', None | Some("0"), _) => Target::Read,
             ('>', _, Some('&')) => {

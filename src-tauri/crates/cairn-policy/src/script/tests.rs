@@ -26,10 +26,16 @@ fn plain_lines_are_read_and_written_in_one_form() {
         ("echo \"a\\\"b\\\\c\\d\"", "echo 'a\"b\\c\\d'"),
         ("grep \"foo$\" a", "grep 'foo$' a"),
         ("echo ''", "echo ''"),
-        ("git show HEAD~1 stash@{0} HEAD^", "git show 'HEAD~1' 'stash@{0}' 'HEAD^'"),
+        (
+            "git show HEAD~1 stash@{0} HEAD^",
+            "git show 'HEAD~1' 'stash@{0}' 'HEAD^'",
+        ),
         ("cargo test 2>&1", "cargo test 2>&1"),
         ("cargo test >/dev/null 2>&1", "cargo test >/dev/null 2>&1"),
-        ("2>&1 cargo test >> out 1>&2 <in 2> err", "cargo test 2>&1 >>out 1>&2 <in 2>err"),
+        (
+            "2>&1 cargo test >> out 1>&2 <in 2> err",
+            "cargo test 2>&1 >>out 1>&2 <in 2>err",
+        ),
         ("echo 2 >x", "echo 2 >x"),
         ("echo '2'>x", "echo 2 >x"),
         ("echo a2>x", "echo a2 >x"),
@@ -52,13 +58,77 @@ fn plain_lines_are_read_and_written_in_one_form() {
 #[test]
 fn s05_to_s80_everything_else_is_opaque() {
     let lines = [
-        "", " ", "# x", ";", ";;", "a;;b", "a & b", "a &", "a |& b", "a &&", "a || ", "a |", "&& a", "| a", "a\n&& b",
-        "echo $x", "echo $(x)", "echo `x`", "echo \"$x\"", "echo \"`x`\"", "echo $'x'", "echo $\"x\"",
-        "(a)", "{ a; }", "a() { b; }", "if a; then b; fi", "! a", "time a", "coproc a", "'if' a", "[[ a ]]", "((1))",
-        "echo *", "echo ?", "echo [a]", "echo {a,b}", "echo {1..3}", "echo @{a,b}", "echo ~", "echo a=~", "echo a:~/x",
-        "cat <<EOF\nx\nEOF", "cat <<<x", "cat <(x)", "a >(x)", "a >|f", "a &>f", "a <>f", "a {fd}>f", "> f", "a 3>f",
-        "a 22>f", "a >", "a > ; b", "a 2>&-", "a >&2x", "a <&0", "a 2>&2", "FOO=1", "FOO=1; a", "a+=1 b", "a[0]=1 b",
-        "echo 'x", "echo \"x", "echo x\\", "a\rb", "a\x0bb", "a\0", "'' a", "a >> > b", "a >''",
+        "",
+        " ",
+        "# x",
+        ";",
+        ";;",
+        "a;;b",
+        "a & b",
+        "a &",
+        "a |& b",
+        "a &&",
+        "a || ",
+        "a |",
+        "&& a",
+        "| a",
+        "a\n&& b",
+        "echo $x",
+        "echo $(x)",
+        "echo `x`",
+        "echo \"$x\"",
+        "echo \"`x`\"",
+        "echo $'x'",
+        "echo $\"x\"",
+        "(a)",
+        "{ a; }",
+        "a() { b; }",
+        "if a; then b; fi",
+        "! a",
+        "time a",
+        "coproc a",
+        "'if' a",
+        "[[ a ]]",
+        "((1))",
+        "echo *",
+        "echo ?",
+        "echo [a]",
+        "echo {a,b}",
+        "echo {1..3}",
+        "echo @{a,b}",
+        "echo ~",
+        "echo a=~",
+        "echo a:~/x",
+        "cat <<EOF\nx\nEOF",
+        "cat <<<x",
+        "cat <(x)",
+        "a >(x)",
+        "a >|f",
+        "a &>f",
+        "a <>f",
+        "a {fd}>f",
+        "> f",
+        "a 3>f",
+        "a 22>f",
+        "a >",
+        "a > ; b",
+        "a 2>&-",
+        "a >&2x",
+        "a <&0",
+        "a 2>&2",
+        "FOO=1",
+        "FOO=1; a",
+        "a+=1 b",
+        "a[0]=1 b",
+        "echo 'x",
+        "echo \"x",
+        "echo x\\",
+        "a\rb",
+        "a\x0bb",
+        "a\0",
+        "'' a",
+        "a >> > b",
+        "a >''",
     ];
     for line in lines {
         assert!(Script::read(line).is_err(), "{line:?}: {:?}", Script::read(line));
@@ -69,7 +139,10 @@ fn s05_to_s80_everything_else_is_opaque() {
 fn s63_s64_lines_and_numbers_have_bounds() {
     assert!(Script::read(&format!("echo {}", "a".repeat(9_000))).is_err());
     let sixty_four = vec!["a"; 64].join(";");
-    assert_eq!(Script::read(&sixty_four).map(|script| script.commands.len()), Ok(64));
+    assert_eq!(
+        Script::read(&sixty_four).map(|script| script.commands.len()),
+        Ok(64)
+    );
     assert!(Script::read(&format!("{sixty_four};a")).is_err());
 }
 
@@ -77,7 +150,10 @@ fn s63_s64_lines_and_numbers_have_bounds() {
 fn joints_say_how_a_command_follows() {
     let script = Script::read("a && b || c | d; e").unwrap();
     let joints: Vec<Joint> = script.commands.iter().map(|command| command.joint).collect();
-    assert_eq!(joints, [Joint::Then, Joint::And, Joint::Or, Joint::Pipe, Joint::Then]);
+    assert_eq!(
+        joints,
+        [Joint::Then, Joint::And, Joint::Or, Joint::Pipe, Joint::Then]
+    );
 }
 
 proptest! {

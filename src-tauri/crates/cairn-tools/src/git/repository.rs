@@ -43,7 +43,7 @@ const PLAIN: &[(&str, &[&str])] = &[
 
 /// A repository as it lies on the disk.
 #[derive(Debug)]
-pub(super) struct Repository {
+pub(crate) struct Repository {
     git_dir: PathBuf,
     common_dir: PathBuf,
     work_tree: PathBuf,
@@ -72,6 +72,62 @@ impl Repository {
                 work_tree: folder.to_owned(),
             })
         })
+    }
+
+    /// What git would run by itself when a command starts it in that folder. It looks upwards itself, and takes a
+    /// folder that is laid out like a repository for one. Case G12.
+    pub(crate) fn for_the_gate(folder: &Path) -> cairn_policy::Repository {
+        let is_bare = |folder: &Path| {
+            folder.join("HEAD").symlink_metadata().is_ok()
+                && folder.join("objects").is_dir()
+                && folder.join("refs").symlink_metadata().is_ok()
+        };
+        let own = folder
+            .ancestors()
+            .take_while(|folder| folder.join(".git").symlink_metadata().is_err());
+        let mut looked_at = 0;
+        for folder in own {
+            looked_at += 1;
+            if is_bare(folder) {
+                return cairn_policy::Repository::Custom("a bare repository among the files".to_owned());
+            }
+        }
+        let Some(repository) = Self::of(folder) else {
+            // Nothing there, or something that was not understood.
+            return if looked_at == folder.ancestors().count() {
+                cairn_policy::Repository::None
+            } else {
+                cairn_policy::Repository::Custom("a .git that cannot be read".to_owned())
+            };
+        };
+        match repository.custom() {
+            Some(line) => cairn_policy::Repository::Custom(line),
+            None => cairn_policy::Repository::Plain {
+                hooks: repository.hooks(),
+            },
+        }
+    }
+
+    /// Names of the hooks that would run.
+    fn hooks(&self) -> Vec<String> {
+        use std::os::unix::fs::PermissionsExt as _;
+        let Ok(entries) = std::fs::read_dir(self.common_dir.join("hooks")) else {
+            return Vec::new();
+        };
+        let runs = |entry: &std::fs::DirEntry| {
+            entry
+                .path()
+                .metadata()
+                .is_ok_and(|kind| kind.is_file() && kind.permissions().mode() & 0o111 != 0)
+        };
+        let mut names: Vec<String> = entries
+            .filter_map(Result::ok)
+            .filter(runs)
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|name| !name.ends_with(".sample"))
+            .collect();
+        names.sort();
+        names
     }
 
     pub(super) fn git_dir(&self) -> &Path {

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use cairn_policy::{Carries, Effect, Show, address::refused, is_this_machine, show};
+use cairn_policy::{AddressWords, Carries, Effect, Show, address::refused, is_this_machine, show};
 use cairn_protocol::{ApprovalSubject, ShownSpan};
 use url::{Host, Url};
 
@@ -145,6 +145,7 @@ impl Target {
             host: self.host.clone(),
             port: self.port,
             carries: if much { Carries::Much } else { Carries::Little },
+            words: AddressWords::Composed,
         }
     }
 

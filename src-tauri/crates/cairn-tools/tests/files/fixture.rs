@@ -101,6 +101,7 @@ impl Project {
     pub(crate) fn context(&self) -> CallContext {
         CallContext {
             outside: false,
+            runs: None,
             session: SessionId::from("s"),
             turn: "t".into(),
             call: "c".into(),

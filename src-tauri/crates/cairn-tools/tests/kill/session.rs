@@ -56,6 +56,7 @@ impl Session {
             call: "c".into(),
             budget: 40_000,
             outside: false,
+            runs: None,
             vision: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),

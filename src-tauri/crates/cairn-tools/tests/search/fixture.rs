@@ -101,6 +101,7 @@ impl Project {
             call: "c".into(),
             budget: self.budget,
             outside: false,
+            runs: None,
             vision: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),

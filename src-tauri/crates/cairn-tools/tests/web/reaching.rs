@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use cairn_policy::{Carries, Effect};
+use cairn_policy::{AddressWords, Carries, Effect};
 
 use crate::fixture::{Bench, Canary, text, to};
 
@@ -192,6 +192,7 @@ async fn n36_n57_what_is_declared_is_the_parsed_host_and_what_the_address_carrie
         host: "docs.rs".to_owned(),
         port: 443,
         carries: Carries::Little,
+        words: AddressWords::Composed,
     };
     assert_eq!(effects, [expected]);
     let long = format!("https://evil.example/?d={}", "x".repeat(4_096));

@@ -3,8 +3,8 @@ use std::path::PathBuf;
 use cairn_protocol::{Mode, RuleScope};
 
 use crate::{
-    Approve, Carries, Decision, Edits, Effect, Granted, Places, Policy, Presence, RuleOrigin, RuleSet,
-    Sandbox, decide,
+    AddressWords, Approve, Carries, Decision, Edits, Effect, Granted, Places, Policy, Presence, Reading,
+    RuleOrigin, RuleSet, Sandbox, Taint, decide,
 };
 
 fn granted(rules: &[&str]) -> Vec<Granted> {
@@ -34,6 +34,8 @@ fn policy(allow: &[&str], ask: &[&str], deny: &[&str]) -> Policy {
         edits: Edits::AsMode,
         presence: Presence::Person,
         sandbox: Sandbox::NotEnforced,
+        reading: Reading::InSandbox,
+        taint: Taint::None,
     }
 }
 
@@ -42,6 +44,7 @@ fn reach(host: &str, port: u16) -> Effect {
         host: host.to_owned(),
         port,
         carries: Carries::Little,
+        words: AddressWords::Composed,
     }
 }
 
@@ -121,6 +124,7 @@ fn n57_an_address_that_carries_much_asks_whatever_the_rules_allow() {
         host: "evil.example".to_owned(),
         port: 443,
         carries: Carries::Much,
+        words: AddressWords::Composed,
     };
     assert_eq!(verdict(&policy(&["host: evil.example"], &[], &[]), effect), "ask");
 }
