@@ -143,7 +143,3 @@ impl Surroundings for Recorder<'_> {
 pub(crate) fn is_outside_project(found: &Found, places: &Places) -> bool {
     matches!(found, Found::Program(path) if places.place(path) == Place::Outside)
 }
-
-#[cfg(test)]
-#[path = "facts/tests/machine.rs"]
-pub(crate) mod machine;

@@ -10,17 +10,14 @@
     reason = "a test may fail loudly, and prints its tables"
 )]
 
-use cairn_policy::{Found, RealKind, RealPath, Repository, Surroundings};
-
-#[path = "../src/facts/tests/machine.rs"]
-mod machine;
-
 #[path = "gate/corpus.rs"]
 mod corpus;
 #[path = "gate/fixture.rs"]
 mod fixture;
 #[path = "gate/fuzz.rs"]
 mod fuzz;
+#[path = "gate/machine.rs"]
+mod machine;
 #[path = "gate/rules.rs"]
 mod rules;
 #[path = "gate/security.rs"]

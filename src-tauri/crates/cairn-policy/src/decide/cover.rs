@@ -113,14 +113,13 @@ fn holds(policy: &Policy, granted: &Granted, part: &Part) -> bool {
     if part.named == Named::Path && !part.at_root {
         return false;
     }
-    let enough = match part.class {
+    match part.class {
         Class::Network => words.len() > 1 && policy.holds_in_taint(granted),
         // The program is known, this way of calling it is not: the rule must at least have named it.
         Class::Unknown => words.len() > 1 || !is_known(part.program()),
         Class::Git => words.len() > 1 || part.reads_git,
         _ => true,
-    };
-    enough
+    }
 }
 
 /// The rule that would cover such a command; none where there is none, or where it would cover too much.

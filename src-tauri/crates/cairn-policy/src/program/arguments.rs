@@ -210,7 +210,6 @@ impl<'a> Reader<'a> {
                     return Err(not_known(word));
                 }
             }
-            Operands::Texts => {}
             Operands::Targets => {
                 if let Some(word) = operands.find(|word| word.contains('=')) {
                     return Err(not_known(word));
@@ -252,7 +251,12 @@ impl<'a> Reader<'a> {
                 self.taken.writes.push(last.clone());
             }
             Operands::Writes => self.taken.writes.extend(operands.by_ref().cloned()),
-            Operands::Reads | Operands::Find | Operands::Test | Operands::Printed | Operands::Any => {}
+            Operands::Texts
+            | Operands::Reads
+            | Operands::Find
+            | Operands::Test
+            | Operands::Printed
+            | Operands::Any => {}
         }
         let reads = !matches!(
             self.form.operands,

@@ -11,17 +11,6 @@ pub(super) const DATA: &str = include_str!("programs.txt");
 pub(super) struct Table {
     forms: HashMap<&'static str, Vec<Form>>,
     wrappers: HashMap<&'static str, Form>,
-    /// Lines that fit a form, and lines that must not.
-    pub(super) examples: Vec<Example>,
-}
-
-/// One example line of the table.
-#[derive(Debug)]
-pub(super) struct Example {
-    pub(super) line: &'static str,
-    pub(super) fits: bool,
-    pub(super) class: Option<Class>,
-    pub(super) at: usize,
 }
 
 impl Table {
@@ -74,17 +63,11 @@ impl Table {
     fn add(&mut self, section: &'static str, block: &[(usize, &'static str)]) -> Result<(), String> {
         let class = class(section)?;
         let mut names = Vec::new();
-        for (at, line) in block {
+        for (_, line) in block {
             let (key, value) = line.split_once(' ').unwrap_or((line, ""));
             match key {
                 "form" => names.extend(value.split('|').map(str::trim)),
                 "names" => names.extend(value.split(' ')),
-                "fits" | "asks" => self.examples.push(Example {
-                    line: value,
-                    fits: key == "fits",
-                    class,
-                    at: *at,
-                }),
                 _ => {}
             }
         }

@@ -23,10 +23,29 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
+/// An example line of the table.
+struct Example {
+    line: &'static str,
+    fits: bool,
+    at: usize,
+}
+
+fn examples() -> Vec<Example> {
+    let example = |(at, line): (usize, &'static str)| {
+        let (key, line) = line.split_once(' ')?;
+        matches!(key, "fits" | "asks").then_some(Example {
+            line,
+            fits: key == "fits",
+            at: at + 1,
+        })
+    };
+    DATA.lines().enumerate().filter_map(example).collect()
+}
+
 #[test]
 fn the_table_can_be_read_and_each_form_has_an_example_or_a_class_of_its_own() {
-    let table = Table::read(DATA).unwrap();
-    assert!(table.examples.len() > 250, "{}", table.examples.len());
+    assert_eq!(Table::read(DATA).map(|_| ()), Ok(()));
+    assert!(examples().len() > 250, "{}", examples().len());
     for broken in [
         "form x",
         "[reads]\n\nform x\nwhat y",
@@ -40,7 +59,7 @@ fn the_table_can_be_read_and_each_form_has_an_example_or_a_class_of_its_own() {
 #[test]
 fn p05_to_p76_each_example_of_the_table_fits_or_asks_as_it_says() {
     let mut wrong = Vec::new();
-    for example in Table::read(DATA).unwrap().examples {
+    for example in examples() {
         let mut words = words(example.line);
         let mut broken = false;
         while let Some(inner) = unwrapped(&words) {
@@ -87,12 +106,7 @@ fn p05_to_p76_each_example_of_the_table_fits_or_asks_as_it_says() {
 
 #[test]
 fn examples_that_fit_can_be_written_in_the_strict_language() {
-    for example in Table::read(DATA)
-        .unwrap()
-        .examples
-        .iter()
-        .filter(|example| example.fits)
-    {
+    for example in examples().iter().filter(|example| example.fits) {
         let quoted: Vec<String> = words(example.line)
             .iter()
             .map(|word| format!("'{word}'"))

@@ -338,8 +338,12 @@ fn p9_in_a_tainted_request_rules_for_network_and_memory_ask_again() {
         (effect("cargo test"), "auto"),
     ];
     for (effect, expected) in effects {
-        assert_eq!(word_of(&decide(&clean, &[effect.clone()])), "auto", "{effect:?}");
-        let decision = decide(&tainted, &[effect.clone()]);
+        assert_eq!(
+            word_of(&decide(&clean, std::slice::from_ref(&effect))),
+            "auto",
+            "{effect:?}"
+        );
+        let decision = decide(&tainted, std::slice::from_ref(&effect));
         assert_eq!(word_of(&decision), expected, "{effect:?}");
         if let Decision::Ask(asked) = decision {
             let why = asked.why.join(" ");
@@ -387,7 +391,7 @@ fn a_rule_covers_neither_the_network_nor_a_folder_outside() {
         (with("/x", Place::Inside, false), "ask"),
     ] {
         assert_eq!(
-            word_of(&decide(&rules, &[effect.clone()])),
+            word_of(&decide(&rules, std::slice::from_ref(&effect))),
             expected,
             "{effect:?}"
         );

@@ -2,24 +2,24 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::{Found, RealKind, RealPath, Repository, Surroundings};
+use cairn_policy::{Found, RealKind, RealPath, Repository, Surroundings};
 
 /// A machine without surprises, for tests and figures: these programs in `/usr/bin`, files as they are named, no
 /// links, no repository's own configuration.
 #[derive(Clone, Debug, Default)]
-pub struct PlainMachine {
+pub(crate) struct PlainMachine {
     /// Names that start something.
-    pub programs: Option<Vec<String>>,
+    pub(crate) programs: Option<Vec<String>>,
     /// Folders that are there.
-    pub folders: Vec<PathBuf>,
+    pub(crate) folders: Vec<PathBuf>,
     /// Files that are there; what is neither is missing.
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
     /// Paths that are links, and where they lead.
-    pub links: Vec<(PathBuf, PathBuf)>,
+    pub(crate) links: Vec<(PathBuf, PathBuf)>,
     /// Programs that are found inside the project.
-    pub shadowed: Vec<(String, PathBuf)>,
+    pub(crate) shadowed: Vec<(String, PathBuf)>,
     /// What git would run.
-    pub repository: Option<Repository>,
+    pub(crate) repository: Option<Repository>,
 }
 
 impl Surroundings for PlainMachine {
