@@ -1,4 +1,5 @@
-//! Which test holds which behaviour or fault: `./dev cases` prints the list. An id without a test fails.
+//! Which test holds which behaviour, fault or attack: `./dev cases` prints the lists. Of behaviours and faults an id
+//! without a test fails; of attacks it is listed as open.
 
 #![allow(
     clippy::unwrap_used,
@@ -52,7 +53,7 @@ fn ids_of(name: &str) -> Vec<String> {
     let mut ids: Vec<String> = words
         .iter()
         .filter(|word| is_id(word))
-        .map(|word| word.to_uppercase())
+        .map(|word| shown(word))
         .collect();
     for three in words.windows(3) {
         let [from, "to", until] = three else { continue };
@@ -67,12 +68,20 @@ fn ids_of(name: &str) -> Vec<String> {
     ids
 }
 
-/// A letter and a number, as `x31` or `n07`.
-fn is_id(word: &str) -> bool {
+/// `G02b` for `g02b`: as the collections write it.
+fn shown(word: &str) -> String {
     let mut letters = word.chars();
-    letters.next().is_some_and(|c| c.is_ascii_lowercase())
-        && word.len() > 1
-        && letters.all(|c| c.is_ascii_digit())
+    let first = letters.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// A letter and a number, as `x31`, `n07` or `g02b`.
+fn is_id(word: &str) -> bool {
+    let number = word
+        .strip_prefix(|c: char| c.is_ascii_lowercase())
+        .unwrap_or_default();
+    let digits = number.strip_suffix('b').unwrap_or(number);
+    !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit())
 }
 
 #[test]
@@ -101,4 +110,51 @@ fn every_listed_case_is_held_by_a_test_of_its_name() {
     println!("{held} held, {waiting} waiting or elsewhere, {} open", open.len());
     assert!(open.is_empty(), "no test has these ids in its name: {open:?}");
     assert!(held > 100, "the list is there and is read");
+}
+
+#[test]
+fn every_attack_is_held_waits_for_a_part_by_name_or_is_listed_as_open() {
+    let tests = tests_by_id();
+    let list = std::fs::read_to_string(tree::root().join("tests/security.txt")).unwrap();
+    let (mut held, mut waiting, mut open) = (0, 0, Vec::new());
+    for line in list
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+    {
+        let (id, word) = line.split_once(' ').unwrap_or((line, ""));
+        if word.starts_with("waits: ") {
+            waiting += 1;
+            println!("{id:<5} {word}");
+            continue;
+        }
+        let there = word.strip_prefix("in ").unwrap_or_default();
+        assert!(word.is_empty() || !there.is_empty(), "{line}");
+        let names: Vec<&str> = tests
+            .get(id)
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .filter(|name| name.contains(there))
+            .collect();
+        if names.is_empty() {
+            println!("{id:<5} open");
+            open.push(id);
+        } else {
+            held += 1;
+            println!("{id:<5} held       {}", names.join(", "));
+        }
+    }
+    println!(
+        "attacks: {held} held, {waiting} waiting for parts that are not built, {} open: {}",
+        open.len(),
+        open.join(" ")
+    );
+    assert!(held > 200, "the list is there and is read");
+    // What belongs to the gate for commands is held as a whole.
+    let gate = |id: &&&str| id.starts_with(['S', 'P']);
+    let missing: Vec<_> = open.iter().filter(gate).collect();
+    assert!(
+        missing.is_empty(),
+        "no test has these ids in its name: {missing:?}"
+    );
 }

@@ -2,6 +2,7 @@
 //!
 //! Owns: how git is started so that a repository's configuration runs nothing. Must never know: what the gate decides.
 
+mod index;
 mod repository;
 
 use std::ffi::{OsStr, OsString};

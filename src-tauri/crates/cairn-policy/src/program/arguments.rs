@@ -192,71 +192,39 @@ impl<'a> Reader<'a> {
 
     /// Sorts the operands by what they are to the program.
     fn end(mut self) -> Result<Taken, String> {
-        if self.form.most.is_some_and(|most| self.operands.len() > most) {
-            return Err(unknown(
-                &self
-                    .operands
-                    .last()
-                    .map(|word| (*word).clone())
-                    .into_iter()
-                    .collect::<Vec<_>>(),
-            ));
+        if let Some(extra) = self.form.most.and_then(|most| self.operands.get(most)) {
+            return Err(not_known(extra));
         }
         self.taken.operands = self.operands.len();
-        let mut operands = self.operands.into_iter();
-        match self.form.operands {
-            Operands::Nothing => {
-                if let Some(word) = operands.next() {
-                    return Err(not_known(word));
-                }
-            }
-            Operands::Targets => {
-                if let Some(word) = operands.find(|word| word.contains('=')) {
-                    return Err(not_known(word));
-                }
-            }
-            Operands::TextThenReads => {
-                if !self.has_pattern {
-                    let _pattern = operands.next();
-                    self.taken.operands = self.taken.operands.saturating_sub(1);
-                }
-            }
-            Operands::ScriptThenReads => {
-                if !self.has_pattern {
-                    let script = operands.next().ok_or("it has no script")?;
-                    if !is_plain_sed(script) {
-                        return Err(not_known(script));
-                    }
-                    self.taken.operands = self.taken.operands.saturating_sub(1);
-                }
-            }
-            Operands::Format => {
-                if let Some(word) = operands.find(|word| !word.starts_with('+')) {
-                    return Err(not_known(word));
-                }
+        let mut operands = std::mem::take(&mut self.operands).into_iter();
+        let refused = match self.form.operands {
+            Operands::Nothing => operands.next(),
+            Operands::Targets => operands.find(|word| word.contains('=')),
+            Operands::Format => operands.find(|word| !word.starts_with('+')),
+            Operands::TextThenReads if !self.has_pattern => {
+                self.first(&mut operands);
+                None
             }
             Operands::FilterThenReads => {
-                let filter = operands.next().ok_or("it has no filter")?;
-                if filter.contains("import") || filter.contains("include") {
-                    return Err(not_known(filter));
-                }
-                self.taken.operands = self.taken.operands.saturating_sub(1);
+                let filter = self.first(&mut operands).ok_or("it has no filter")?;
+                Some(filter).filter(|filter| filter.contains("import") || filter.contains("include"))
+            }
+            Operands::ScriptThenReads if !self.has_pattern => {
+                let script = self.first(&mut operands).ok_or("it has no script")?;
+                Some(script).filter(|script| !is_plain_sed(script))
             }
             Operands::ReadsThenWrite | Operands::Moves => {
-                let last = operands.next_back().ok_or("it names no files")?;
-                self.taken.moved = operands.clone().cloned().collect();
-                if self.form.operands == Operands::Moves {
-                    self.taken.writes.extend(operands.by_ref().cloned());
-                }
-                self.taken.writes.push(last.clone());
+                self.moves(&mut operands)?;
+                None
             }
-            Operands::Writes => self.taken.writes.extend(operands.by_ref().cloned()),
-            Operands::Texts
-            | Operands::Reads
-            | Operands::Find
-            | Operands::Test
-            | Operands::Printed
-            | Operands::Any => {}
+            Operands::Writes => {
+                self.taken.writes.extend(operands.by_ref().cloned());
+                None
+            }
+            _ => None,
+        };
+        if let Some(word) = refused {
+            return Err(not_known(word));
         }
         let reads = !matches!(
             self.form.operands,
@@ -267,6 +235,24 @@ impl<'a> Reader<'a> {
             .reads
             .extend(operands.filter(|word| reads && *word != "-").cloned());
         Ok(self.taken)
+    }
+
+    /// The first operand, which is no file.
+    fn first(&mut self, operands: &mut std::vec::IntoIter<&'a String>) -> Option<&'a String> {
+        let first = operands.next()?;
+        self.taken.operands = self.taken.operands.saturating_sub(1);
+        Some(first)
+    }
+
+    /// Files, and where they go.
+    fn moves(&mut self, operands: &mut std::vec::IntoIter<&'a String>) -> Result<(), String> {
+        let last = operands.next_back().ok_or("it names no files")?;
+        self.taken.moved = operands.clone().cloned().collect();
+        if self.form.operands == Operands::Moves {
+            self.taken.writes.extend(operands.by_ref().cloned());
+        }
+        self.taken.writes.push(last.clone());
+        Ok(())
     }
 
     fn files_of_test(mut self, words: &[String]) -> Taken {

@@ -56,7 +56,7 @@ fn plain_lines_are_read_and_written_in_one_form() {
 }
 
 #[test]
-fn s05_to_s80_everything_else_is_opaque() {
+fn what_could_be_read_otherwise_is_opaque() {
     let lines = [
         "",
         " ",

@@ -261,6 +261,8 @@ impl Studied<'_> {
             _ => Taken::default(),
         };
         part.searches |= taken.searches && !self.only_files(&taken, folders);
+        // It compares the files of two folders.
+        part.searches |= part.program() == "diff" && !self.only_files(&taken, folders);
         let mut blocked = Vec::new();
         for path in &taken.reads {
             part.effects

@@ -446,6 +446,37 @@ fn a2_approve_all_covers_commands_but_no_credentials_and_nothing_outside() {
 }
 
 #[test]
+fn an_ordinary_task_asks_at_most_three_times_in_manual() {
+    let mut policy = in_mode(Mode::Manual, Sandbox::Enforced, &[]);
+    let places = places();
+    // Two looks at the tree, three edits, three commands.
+    let task = [
+        effect("ls -la src"),
+        effect("rg -n 'fn main' src"),
+        places.write("/w/p/src/main.rs", 1),
+        places.write("/w/p/src/lib.rs", 1),
+        effect("cargo check"),
+        places.write("/w/p/tests/a.rs", 1),
+        effect("cargo test"),
+        effect("cargo test 2>&1 | tail -20"),
+    ];
+    let mut questions = 0;
+    for would in task {
+        if let Decision::Ask(asked) = decide(&policy, std::slice::from_ref(&would)) {
+            questions += 1;
+            if asked.offers_accept_edits {
+                policy.edits = cairn_policy::Edits::Accepted;
+            } else {
+                let offers: Vec<&str> = asked.offers.iter().map(|offer| offer.rule.as_str()).collect();
+                policy.rules.allow.extend(crate::fixture::granted(&offers));
+            }
+            assert_eq!(word_of(&decide(&policy, &[would])), "auto");
+        }
+    }
+    assert!(questions <= 3, "{questions} questions");
+}
+
+#[test]
 fn a_card_has_a_filled_button_only_where_the_sandbox_holds_the_command() {
     let sandboxed = in_mode(Mode::Manual, Sandbox::Enforced, &[]);
     for (line, filled) in [

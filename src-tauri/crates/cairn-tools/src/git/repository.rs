@@ -102,6 +102,9 @@ impl Repository {
         };
         match repository.custom() {
             Some(line) => cairn_policy::Repository::Custom(line),
+            None if super::index::may_hold_repositories(&repository.git_dir) => {
+                cairn_policy::Repository::Custom("a repository inside it, which has its own".to_owned())
+            }
             None => cairn_policy::Repository::Plain {
                 hooks: repository.hooks(),
             },
