@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cairn_policy::Rule;
+use cairn_policy::{Reading, Rule};
 use cairn_protocol::{ApiError, ErrorCode, Mode, Theme, ValueOrigin};
 use cairn_store::Secret;
 use cairn_tools::web::WebConfig;
@@ -55,6 +55,8 @@ pub struct Config {
     pub(crate) profiles: Vec<ProfileConfig>,
     pub(crate) default_profile: Option<String>,
     pub(crate) default_mode: Mode,
+    /// `[permissions] reading`: where commands that only read run unasked.
+    pub(crate) reading: Reading,
     pub(crate) theme: Theme,
     pub(crate) rules: RuleLists,
     pub(crate) steps: Option<u32>,

@@ -8,7 +8,7 @@ use cairn_agent::log::SessionLog;
 use cairn_agent::tool::Tool;
 use cairn_agent::turn::Limits;
 use cairn_exec::Group;
-use cairn_policy::{Edits, Policy, Presence, Reading, Sandbox, Taint};
+use cairn_policy::{Edits, Policy, Presence, Sandbox, Taint};
 use cairn_protocol::{
     ApiError, Delta, ErrorCode, Event, EventBody, ItemBody, Mode, Session, SessionId, SessionState, Usage,
     WIRE_VERSION,
@@ -153,7 +153,7 @@ impl Host {
             edits: Edits::AsMode,
             presence,
             sandbox: Sandbox::NotEnforced,
-            reading: Reading::InSandbox,
+            reading: self.config().reading,
             taint: Taint::None,
         }
     }

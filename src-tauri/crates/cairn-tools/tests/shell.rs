@@ -18,7 +18,7 @@ use cairn_agent::tool::{
 };
 use cairn_exec::{Group, Processes, child_environment};
 use cairn_files::Root;
-use cairn_policy::{CommandFacts, Effect, Place};
+use cairn_policy::{CommandFacts, Effect, Found, Place, RealKind, Repository, Surroundings as _};
 use cairn_protocol::{ApprovalSubject, CommandEnd, ContentBlock, ShownKind, Terminal};
 use cairn_tools::place::Workspace;
 use cairn_tools::shell::Shell;
@@ -35,12 +35,20 @@ struct Project {
 
 impl Project {
     fn new() -> Self {
+        Self::with_first_in_path(None)
+    }
+
+    /// With a folder of the project in front of the others in `PATH`.
+    fn with_first_in_path(first: Option<&str>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("sub")).unwrap();
         std::fs::write(folder.path().join("file"), "x").unwrap();
         let root = Arc::new(Root::open(folder.path()).unwrap());
         let processes = processes();
         let path = std::env::var_os("PATH").unwrap();
+        let folders = std::env::split_paths(&path).collect::<Vec<_>>();
+        let first = first.map(|first| folder.path().join(first));
+        let path = std::env::join_paths(first.into_iter().chain(folders)).unwrap();
         let parent = [("PATH".into(), path), ("OPENAI_API_KEY".into(), "CANARY".into())];
         let environment = child_environment(parent, &[]);
         let group = Group::new(processes.clone(), |_| {});
@@ -158,14 +166,23 @@ async fn what_would_run_is_what_is_shown_and_judged() {
     let arguments = json!({ "command": line, "description": "list", "workdir": "sub", "timeout": 9 });
     let prepared = project.prepare(arguments.clone(), &context).await.unwrap();
     let workdir = project.folder.path().canonicalize().unwrap().join("sub");
-    let expected = Effect::RunCommand {
-        line: line.into(),
-        workdir,
-        place: Place::Inside,
-        network: false,
-        facts: CommandFacts::default(),
+    let [
+        Effect::RunCommand {
+            line: told,
+            workdir: folder,
+            place: Place::Inside,
+            network: false,
+            facts,
+        },
+    ] = &prepared.effects[..]
+    else {
+        panic!("{:?}", prepared.effects)
     };
-    assert_eq!(prepared.effects, [expected]);
+    assert_eq!((told.as_str(), folder), (line, &workdir));
+    assert!(
+        matches!(facts.program("ls"), Some(Found::Program(_))),
+        "{facts:?}"
+    );
     let Some(ApprovalSubject::Command { shown, workdir }) = &prepared.subject else {
         unreachable!()
     };
@@ -470,4 +487,100 @@ async fn a_command_that_the_person_ends_by_its_name_was_stopped() {
         "{}",
         outcome.content
     );
+}
+
+#[tokio::test]
+async fn p10_what_was_judged_runs_and_is_shown_in_place_of_what_came_in() {
+    let project = Project::new();
+    let mut context = context(Arc::new(Live::default()), CancellationToken::new());
+    let arguments = json!({ "command": "echo   one  # note" });
+    let prepared = project.prepare(arguments, &context).await.unwrap();
+    context.runs = Some("echo one; echo two".to_owned());
+    let outcome = execute(prepared, context).await;
+    let Some(ContentBlock::Terminal(terminal)) = outcome.blocks.first() else {
+        unreachable!()
+    };
+    assert_eq!(terminal.command, "echo one; echo two");
+    assert!(outcome.content.contains("one\ntwo"), "{}", outcome.content);
+}
+
+fn facts(prepared: &Prepared) -> &CommandFacts {
+    let [Effect::RunCommand { facts, .. }] = &prepared.effects[..] else {
+        panic!("{:?}", prepared.effects)
+    };
+    facts
+}
+
+#[tokio::test]
+async fn p72_p73_the_gate_is_told_where_programs_and_paths_really_lead() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::with_first_in_path(Some("bin"));
+    let root = project.folder.path().canonicalize().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::create_dir(root.join("bin")).unwrap();
+    std::fs::write(root.join("bin/wc"), "#!/bin/sh\n").unwrap();
+    std::fs::set_permissions(root.join("bin/wc"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::write(root.join("bin/cat"), "not executable").unwrap();
+    // A link inside the project counts as the project's, wherever it leads at the moment.
+    std::os::unix::fs::symlink("/bin/sh", root.join("bin/head")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), root.join("link")).unwrap();
+    let context = context(Arc::new(Live::default()), CancellationToken::new());
+    let line = "cat link/x file missing sub/../file | head | wc; nothing-of-that-name";
+    let prepared = project
+        .prepare(json!({ "command": line }), &context)
+        .await
+        .unwrap();
+    let facts = facts(&prepared);
+    assert_eq!(facts.program("wc"), Some(Found::Program(root.join("bin/wc"))));
+    assert_eq!(facts.program("head"), Some(Found::Program(root.join("bin/head"))));
+    assert_eq!(facts.program("nothing-of-that-name"), Some(Found::Missing));
+    let Some(Found::Program(cat)) = facts.program("cat") else {
+        panic!("{facts:?}")
+    };
+    assert!(!cat.starts_with(&root), "{cat:?}");
+    let real = |path: &str| facts.real(&root.join(path)).unwrap();
+    assert_eq!(
+        real("link/x").path,
+        outside.path().canonicalize().unwrap().join("x")
+    );
+    assert_eq!((real("file").kind, real("file").links), (RealKind::File, 1));
+    assert_eq!(real("missing").kind, RealKind::Missing);
+    assert_eq!(real("sub/../file").path, root.join("file"));
+}
+
+#[tokio::test]
+async fn g02b_g09_g12_the_gate_is_told_what_git_would_run_by_itself() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::new();
+    let root = project.folder.path().canonicalize().unwrap();
+    let context = context(Arc::new(Live::default()), CancellationToken::new());
+    let repository = async || {
+        let prepared = project
+            .prepare(json!({ "command": "git status" }), &context)
+            .await
+            .unwrap();
+        facts(&prepared).repository(&root).unwrap()
+    };
+    assert_eq!(repository().await, Repository::None);
+    let git = root.join(".git");
+    std::fs::create_dir_all(git.join("hooks")).unwrap();
+    std::fs::write(git.join("config"), "[core]\n\tbare = false\n").unwrap();
+    for (name, mode) in [
+        ("pre-commit", 0o755),
+        ("pre-push", 0o644),
+        ("commit-msg.sample", 0o755),
+    ] {
+        std::fs::write(git.join("hooks").join(name), "").unwrap();
+        let rights = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(git.join("hooks").join(name), rights).unwrap();
+    }
+    let hooks = vec!["pre-commit".to_owned()];
+    assert_eq!(repository().await, Repository::Plain { hooks });
+    std::fs::write(git.join("config"), "[core]\n\tfsmonitor = ./x\n").unwrap();
+    assert!(matches!(repository().await, Repository::Custom(line) if line.contains("fsmonitor")));
+    std::fs::remove_dir_all(&git).unwrap();
+    std::fs::create_dir(root.join("objects")).unwrap();
+    std::fs::create_dir(root.join("refs")).unwrap();
+    std::fs::write(root.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    assert!(matches!(repository().await, Repository::Custom(what) if what.contains("bare")));
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use cairn_policy::Rule;
+use cairn_policy::{Reading, Rule};
 use cairn_protocol::{Api, Mode, Prices, Theme, ValueOrigin};
 use cairn_store::Secret;
 use cairn_tools::web::{Engine, WebConfig};
@@ -68,9 +68,19 @@ fn openai() -> Api {
 #[serde(default)]
 pub(super) struct RawPermissions {
     default_mode: Option<Mode>,
+    reading: RawReading,
     allow: Vec<String>,
     ask: Vec<String>,
     deny: Vec<String>,
+}
+
+/// Where commands that only read run unasked. SPEC P6.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum RawReading {
+    #[default]
+    Sandboxed,
+    Everywhere,
 }
 
 #[derive(Deserialize)]
@@ -184,6 +194,10 @@ pub(super) fn config(raw: RawConfig, text: &str) -> Config {
     config.default_mode = match raw.permissions.default_mode {
         Some(Mode::AcceptEdits) => Mode::AcceptEdits,
         _ => Mode::Manual,
+    };
+    config.reading = match raw.permissions.reading {
+        RawReading::Sandboxed => Reading::InSandbox,
+        RawReading::Everywhere => Reading::Everywhere,
     };
     config.theme = raw.ui.theme.unwrap_or_default();
     (config.steps, config.steps_auto) = (raw.limits.steps, raw.limits.steps_auto);

@@ -39,6 +39,17 @@ fn written(text: &str) -> (tempfile::TempDir, Config) {
 }
 
 #[test]
+fn p6_reading_commands_run_outside_a_sandbox_only_where_the_person_wrote_it_down() {
+    let reading = |text: &str| written(text).1;
+    assert_eq!(reading("").reading, cairn_policy::Reading::InSandbox);
+    let wanted = reading("[permissions]\nreading = \"everywhere\"\n");
+    assert_eq!(wanted.reading, cairn_policy::Reading::Everywhere);
+    let broken = reading("[permissions]\nreading = \"always\"\n");
+    assert!(broken.broken().is_some());
+    assert_eq!(broken.reading, cairn_policy::Reading::InSandbox);
+}
+
+#[test]
 fn reads_what_is_there_in_the_order_of_the_file() {
     let (_temp, config) = written(FILE);
     assert_eq!(config.broken(), None);
