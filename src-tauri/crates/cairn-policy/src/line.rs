@@ -17,6 +17,10 @@ use crate::show::has_hidden;
 /// The longest line that is taken apart, in bytes.
 pub(crate) const MAX_LINE_BYTES: usize = 8 * 1024;
 
+/// The most places in one line where a command may begin: what is looked for at each of them is looked for in all that
+/// follows, so more would take too long.
+const MAX_STARTS: usize = 256;
+
 /// The deepest nesting that is not refused.
 pub(crate) const MAX_NESTING: usize = 64;
 
@@ -45,6 +49,8 @@ pub(crate) struct Line {
     has_nul: bool,
     too_deep: bool,
     too_long: bool,
+    /// More commands may begin in it than are looked at.
+    too_many: bool,
     unclosed: bool,
     hidden: bool,
 }
@@ -54,13 +60,13 @@ impl Line {
     pub(crate) fn read(text: &str) -> Self {
         let mut line = Self {
             has_nul: text.contains('\0'),
-            hidden: has_hidden(text),
             ..Self::default()
         };
         if text.len() > MAX_LINE_BYTES {
             line.too_long = true;
             return line;
         }
+        line.hidden = has_hidden(text);
         read::take_apart(text, &mut line, 0);
         line
     }
@@ -116,13 +122,18 @@ impl Line {
 
     /// Whether the line could be read and starts nothing of ours, whatever else is to be said about it.
     pub(crate) fn is_judged_command(&self) -> bool {
-        !self.hidden && !self.too_long && !self.unclosed && self.commands().find_map(programs::own).is_none()
+        !self.hidden
+            && !self.too_long
+            && !self.too_many
+            && !self.unclosed
+            && self.commands().find_map(programs::own).is_none()
     }
 
     /// Whether a command of that class may be in the line.
     pub(crate) fn commands_of(&self, class: Class) -> bool {
         self.commands().any(|command| {
-            let mut words = command.to_vec();
+            // No form has more words than that.
+            let mut words = command.get(..command.len().min(4)).unwrap_or_default().to_vec();
             if let Some(first) = words.first_mut() {
                 *first = programs::base_name(first);
             }
@@ -139,6 +150,9 @@ impl Line {
         }
         if self.too_long {
             return Some("It is longer than 8,192 bytes, too long to be judged.".into());
+        }
+        if self.too_many {
+            return Some("It holds more commands, or words that may be some, than can be judged.".into());
         }
         if self.unclosed {
             return Some("A quote or bracket in it is not closed, so it cannot be judged.".into());

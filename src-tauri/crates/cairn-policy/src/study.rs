@@ -14,6 +14,9 @@ use crate::script::{Joint, Opaque, Script};
 use folders::Folders;
 pub(crate) use part::{Named, Part};
 
+/// Each word may be a path, and where each leads must be found out: longer lists ask.
+const MOST_WORDS: usize = 200;
+
 /// A line that was understood.
 #[derive(Debug)]
 pub(crate) struct Study {
@@ -32,6 +35,7 @@ impl Study {
     ) -> Result<Self, Opaque> {
         let script = Script::read(line)?;
         let mut folders = Folders::new(workdir);
+        let mut budget = MOST_WORDS;
         let mut parts = Vec::with_capacity(script.commands.len());
         for (at, command) in script.commands.iter().enumerate() {
             let next = script.commands.get(at + 1).map(|next| next.joint);
@@ -40,8 +44,10 @@ impl Study {
                 from: command.joint == Joint::Pipe,
                 to: next == Some(Joint::Pipe),
             };
+            budget = budget.saturating_sub(command.words.len() + command.redirects.len());
             let study = part::Studied {
                 command,
+                too_many: budget == 0,
                 piped,
                 places,
                 facts,

@@ -42,16 +42,21 @@ struct Judged<'a> {
     asked_by_rule: Vec<String>,
 }
 
-pub(super) fn judge(policy: &Policy, effect: &Effect, ran: &Ran<'_>) -> Vec<Verdict> {
-    let wide = Line::read(ran.line);
+pub(super) fn judge(
+    policy: &Policy,
+    effect: &Effect,
+    ran: &Ran<'_>,
+    wide: Line,
+    cover: Cover,
+) -> Vec<Verdict> {
     let judged = Judged {
         policy,
         ran,
         place: policy.sure_place(ran.workdir, ran.place),
-        cover: wide.cover(),
-        wide,
         study: Study::of(ran.line, ran.workdir, &policy.places, ran.facts),
-        asked_by_rule: policy.asked_by_rule(effect),
+        asked_by_rule: policy.asked_by_rule(effect, Some(&wide)),
+        cover,
+        wide,
     };
     if policy.mode == Mode::Plan {
         return vec![judged.in_plan()];
@@ -110,7 +115,7 @@ impl Judged<'_> {
         for part in &study.parts {
             for effect in &part.effects {
                 let verdict = judge_one(self.policy, effect);
-                let settled = is_ordinary_write(effect) && self.policy.asked_by_rule(effect).is_empty();
+                let settled = is_ordinary_write(effect) && self.policy.asked_by_rule(effect, None).is_empty();
                 if matches!(verdict, Verdict::Deny { .. }) || !settled {
                     verdicts.push(verdict);
                 }

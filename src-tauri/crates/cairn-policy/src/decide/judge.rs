@@ -67,7 +67,9 @@ pub(super) fn judge(policy: &Policy, effect: &Effect) -> Vec<Verdict> {
         facts,
     } = effect
     {
-        if let Some(verdict) = refused(policy, effect) {
+        let wide = Line::read(line);
+        let cover = wide.cover();
+        if let Some(verdict) = refused(policy, effect, Some((&wide, &cover))) {
             return vec![verdict];
         }
         let network = if *network { Network::Wanted } else { Network::None };
@@ -78,14 +80,14 @@ pub(super) fn judge(policy: &Policy, effect: &Effect) -> Vec<Verdict> {
             network,
             facts,
         };
-        return command::judge(policy, effect, &ran);
+        return command::judge(policy, effect, &ran, wide, cover);
     }
     vec![judge_one(policy, effect)]
 }
 
 /// Judges anything but a command.
 pub(super) fn judge_one(policy: &Policy, effect: &Effect) -> Verdict {
-    if let Some(verdict) = refused(policy, effect) {
+    if let Some(verdict) = refused(policy, effect, None) {
         return verdict;
     }
     match effect {
@@ -130,7 +132,7 @@ pub(super) fn judge_one(policy: &Policy, effect: &Effect) -> Verdict {
 }
 
 /// What is forbidden whatever else holds: impossible input, deny rules, and the wall of plan mode.
-fn refused(policy: &Policy, effect: &Effect) -> Option<Verdict> {
+fn refused(policy: &Policy, effect: &Effect, line: Option<(&Line, &Cover)>) -> Option<Verdict> {
     if let Effect::ReadPath { path, .. } | Effect::WritePath { path, .. } = effect
         && has_nul(path)
     {
@@ -140,15 +142,17 @@ fn refused(policy: &Policy, effect: &Effect) -> Option<Verdict> {
             by: Decided::Policy,
         });
     }
-    if let Effect::RunCommand { line, .. } = effect
-        && let Cover::Refused(why) = Line::read(line).cover()
-    {
+    if let Some((_, Cover::Refused(why))) = line {
         return Some(Verdict::Deny {
             why: format!("The command was refused. {why}"),
             by: Decided::Policy,
         });
     }
-    if let Some(granted) = policy.rules.matching(RuleList::Deny, effect, &policy.places) {
+    let wide = line.map(|(wide, _)| wide);
+    if let Some(granted) = policy
+        .rules
+        .matching_in(RuleList::Deny, effect, wide, &policy.places)
+    {
         let rule = granted.rule.to_string();
         let why = format!(
             "The rule `{rule}` from {} denies it. Find another way, or say what is needed.",
@@ -189,7 +193,7 @@ pub(super) fn plan_denies(what: &str) -> Verdict {
 fn judge_read(policy: &Policy, effect: &Effect, path: &Path, place: Place, care: Care) -> Verdict {
     let named = policy.places.named(path);
     let place = policy.sure_place(path, place);
-    let mut why = policy.asked_by_rule(effect);
+    let mut why = policy.asked_by_rule(effect, None);
     if why.is_empty()
         && let Some(granted) = policy.rules.reading_barred_beneath(path, &policy.places)
     {
@@ -234,8 +238,9 @@ impl Policy {
         }
     }
 
-    pub(super) fn asked_by_rule(&self, effect: &Effect) -> Vec<String> {
-        let granted = self.rules.matching(RuleList::Ask, effect, &self.places);
+    /// Why a rule wants it asked. A command is barred by what its line was taken apart into.
+    pub(super) fn asked_by_rule(&self, effect: &Effect, line: Option<&Line>) -> Vec<String> {
+        let granted = self.rules.matching_in(RuleList::Ask, effect, line, &self.places);
         granted
             .map(|granted| format!("The rule `{}` asks for it.", granted.rule))
             .into_iter()

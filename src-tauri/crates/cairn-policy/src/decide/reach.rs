@@ -115,7 +115,7 @@ fn by_rule(
     effect: &Effect,
     holds: impl Fn(&Granted) -> bool,
 ) -> Result<Verdict, Vec<String>> {
-    let why = policy.asked_by_rule(effect);
+    let why = policy.asked_by_rule(effect, None);
     if !why.is_empty() {
         return Err(why);
     }

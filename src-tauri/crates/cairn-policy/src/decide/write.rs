@@ -29,7 +29,7 @@ pub(super) fn judge(policy: &Policy, effect: &Effect, file: &Written<'_>) -> Ver
     let named = policy.places.named(file.path);
     let place = policy.sure_place(file.path, file.place);
     let ordinary = place == Place::Inside && file.care == Care::Plain && file.links == Links::One;
-    let by_rule = policy.asked_by_rule(effect);
+    let by_rule = policy.asked_by_rule(effect, None);
     let asks_by_rule = !by_rule.is_empty();
     if !asks_by_rule {
         if let Some(granted) = policy.rules.matching(RuleList::Allow, effect, &policy.places) {

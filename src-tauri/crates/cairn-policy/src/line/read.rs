@@ -1,7 +1,7 @@
 //! Takes a line apart into stretches of words, with quotes removed.
 
 use super::programs;
-use super::{Line, MAX_NESTING};
+use super::{Line, MAX_NESTING, MAX_STARTS};
 
 /// How often text inside text (`sh -c "sh -c …"`) is read.
 const MAX_TEXT_IN_TEXT: usize = 6;
@@ -20,6 +20,10 @@ pub(super) fn take_apart(text: &str, line: &mut Line, inside: usize) {
         let Some(command) = words.get(start..).filter(|command| !command.is_empty()) else {
             continue;
         };
+        if line.starts.len() == MAX_STARTS {
+            line.too_many = true;
+            break;
+        }
         line.starts.push((at, start));
         let inner = programs::inner_starts(command);
         let text = |at: &usize| {
@@ -29,8 +33,10 @@ pub(super) fn take_apart(text: &str, line: &mut Line, inside: usize) {
                 .cloned()
         };
         texts.extend(inner.iter().filter_map(text));
+        let left = MAX_STARTS.saturating_sub(line.starts.len());
+        line.too_many |= inner.len() > left;
         line.starts
-            .extend(inner.into_iter().map(|word| (at, start + word)));
+            .extend(inner.into_iter().take(left).map(|word| (at, start + word)));
     }
     if inside < MAX_TEXT_IN_TEXT {
         for text in texts {

@@ -91,6 +91,27 @@ impl RuleSet {
     /// without a port means all of its ports, and a `run:` rule matches its words at the start of any command found in the
     /// line, in front of or behind known wrappers.
     pub fn matching(&self, list: RuleList, effect: &Effect, places: &Places) -> Option<&Granted> {
+        // Taking a line apart is only worth it where a rule asks for it.
+        let rules = match list {
+            RuleList::Allow => return self.matching_in(list, effect, None, places),
+            RuleList::Ask => &self.ask,
+            RuleList::Deny => &self.deny,
+        };
+        let line = match effect {
+            Effect::RunCommand { line, .. } if !rules.is_empty() => Some(Line::read(line)),
+            _ => None,
+        };
+        self.matching_in(list, effect, line.as_ref(), places)
+    }
+
+    /// The same, where the line of a command has been taken apart already.
+    pub(crate) fn matching_in(
+        &self,
+        list: RuleList,
+        effect: &Effect,
+        line: Option<&Line>,
+        places: &Places,
+    ) -> Option<&Granted> {
         let rules = match list {
             RuleList::Allow if self.broken.is_some() => return None,
             RuleList::Allow => &self.allow,
@@ -99,16 +120,9 @@ impl RuleSet {
         };
         match list {
             RuleList::Allow => rules.iter().find(|granted| allows(&granted.rule, effect, places)),
-            RuleList::Ask | RuleList::Deny => {
-                // Taking a line apart is only worth it where a rule asks for it.
-                let line = match effect {
-                    Effect::RunCommand { line, .. } if !rules.is_empty() => Some(Line::read(line)),
-                    _ => None,
-                };
-                rules
-                    .iter()
-                    .find(|granted| bars(&granted.rule, effect, line.as_ref(), places))
-            }
+            RuleList::Ask | RuleList::Deny => rules
+                .iter()
+                .find(|granted| bars(&granted.rule, effect, line, places)),
         }
     }
 

@@ -68,6 +68,8 @@ pub(crate) struct Part {
 /// What is needed to study a command.
 pub(super) struct Studied<'a> {
     pub(super) command: &'a Simple,
+    /// The line has more words than are looked at.
+    pub(super) too_many: bool,
     pub(super) piped: Piped,
     pub(super) places: &'a Places,
     pub(super) facts: &'a dyn Surroundings,
@@ -77,6 +79,12 @@ impl Studied<'_> {
     pub(super) fn part(&self, folders: &mut Folders) -> Part {
         let mut part = Part::unknown();
         part.at_root = folders.now().iter().all(|folder| self.places.is_root(folder));
+        if self.too_many {
+            part.words.clone_from(&self.command.words);
+            part.blocked
+                .push("It has more words than are looked at one by one.".to_owned());
+            return part;
+        }
         self.assignments(&mut part);
         let wrapped = self.unwrap(&mut part);
         self.redirections(&mut part, folders);

@@ -733,3 +733,22 @@ fn bad_input_asks_and_says_why() {
     };
     assert!(why.contains("NUL"), "{why}");
 }
+
+#[test]
+fn long_lists_of_words_ask_and_say_so() {
+    let many = format!("cat {}", "src/main.rs ".repeat(300));
+    let asked = asked(&policy(GRANTS), &many);
+    assert!(asked.why.join(" ").contains("more words"), "{:?}", asked.why);
+    assert_eq!(
+        word(&policy(GRANTS), &format!("cat {}", "src/main.rs ".repeat(150))),
+        "auto"
+    );
+    let wrappers = "git -c a ".repeat(600);
+    let asked = self::asked(&policy(GRANTS), &wrappers);
+    assert!(
+        asked.why.join(" ").contains("than can be judged"),
+        "{:?}",
+        asked.why
+    );
+    assert!(asked.offers.is_empty());
+}
