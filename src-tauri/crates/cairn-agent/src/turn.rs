@@ -22,6 +22,7 @@ mod asking;
 mod calls;
 mod cards;
 mod changes;
+mod gate;
 mod messages;
 mod restore;
 

@@ -1,9 +1,8 @@
 //! The calls of one reply: reads side by side, everything else strictly in order. SPEC T4.
 
-use cairn_policy::{Decision, Taint};
 use cairn_protocol::{
-    Activity, ApprovalId, ApprovalResolution, CallId, ContentBlock, Decided, EventBody, Item, ItemBody,
-    ItemId, ItemState, QuestionId, SessionState, ToolItem, ToolResult, TurnOutcome, UnixMillis,
+    Activity, ApprovalId, ApprovalResolution, CallId, Decided, EventBody, Item, ItemBody, ItemId, ItemState,
+    QuestionId, SessionState, ToolItem, ToolResult, TurnOutcome,
 };
 
 use super::changes::merge;
@@ -11,10 +10,7 @@ use super::{Phase, TurnMachine};
 use crate::budget::SharedBudget;
 use crate::effect::{Effect, PreparedFacts};
 use crate::store::Durability;
-use crate::tool::{ToolClass, ToolOutcome, brings_outside_text};
-
-/// Characters of a line that stand for it on one line.
-const TARGET: usize = 200;
+use crate::tool::{ToolClass, ToolOutcome};
 
 /// One call of the running reply.
 #[derive(Clone, Debug)]
@@ -183,33 +179,7 @@ impl TurnMachine {
         self.tell_what_is_going_on();
     }
 
-    fn judge(&mut self, id: &CallId, item: &ItemId, facts: PreparedFacts) {
-        self.policy.taint = self.outside_text_since().map_or(Taint::None, Taint::Since);
-        match cairn_policy::decide(&self.policy, &facts.effects) {
-            Decision::Allow { by, runs } => self.allowed(id, item, facts, by, runs),
-            Decision::Ask(ask) => self.ask_person(id, item, &facts, ask),
-            Decision::Deny { why, by } => {
-                self.effects.push(Effect::Forget { call: id.clone() });
-                self.refuse(id, ItemState::Denied, &why, Some(by));
-                self.schedule();
-            }
-        }
-    }
-
-    /// When this request first read text from outside the user's machine; none while it has not. SPEC P9.
-    pub(crate) fn outside_text_since(&self) -> Option<UnixMillis> {
-        let turn = self.log.last_turn()?;
-        self.log
-            .items()
-            .iter()
-            .filter(|item| item.turn == turn.id)
-            .filter_map(tool_of)
-            .filter(|tool| brings_outside_text(&tool.name) && tool.result.is_some())
-            .map(|tool| tool.ended_at.unwrap_or(turn.started_at))
-            .min()
-    }
-
-    fn allowed(
+    pub(super) fn allowed(
         &mut self,
         id: &CallId,
         item: &ItemId,
@@ -232,7 +202,7 @@ impl TurnMachine {
             *state = ItemState::Running;
             tool.decided = Some(by);
             if let Some(line) = &runs {
-                show_line(tool, line);
+                super::gate::show_line(tool, line);
             }
             tool.started_at = Some(now);
             tool.limit_ms = facts
@@ -493,24 +463,6 @@ fn next_to_start(calls: &[Call]) -> Option<usize> {
         }
     }
     None
-}
-
-/// Shows the line that runs where it is not the one that came in.
-fn show_line(tool: &mut ToolItem, line: &str) {
-    for block in &mut tool.blocks {
-        if let ContentBlock::Terminal(terminal) = block
-            && terminal.command != line
-        {
-            line.clone_into(&mut terminal.command);
-            tool.target = line
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" ")
-                .chars()
-                .take(TARGET)
-                .collect();
-        }
-    }
 }
 
 pub(super) fn tool_of(item: &Item) -> Option<&ToolItem> {

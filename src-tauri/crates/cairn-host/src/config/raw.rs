@@ -83,6 +83,15 @@ enum RawReading {
     Everywhere,
 }
 
+impl From<RawReading> for Reading {
+    fn from(raw: RawReading) -> Self {
+        match raw {
+            RawReading::Sandboxed => Self::InSandbox,
+            RawReading::Everywhere => Self::Everywhere,
+        }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum RawTool {
@@ -195,10 +204,7 @@ pub(super) fn config(raw: RawConfig, text: &str) -> Config {
         Some(Mode::AcceptEdits) => Mode::AcceptEdits,
         _ => Mode::Manual,
     };
-    config.reading = match raw.permissions.reading {
-        RawReading::Sandboxed => Reading::InSandbox,
-        RawReading::Everywhere => Reading::Everywhere,
-    };
+    config.reading = raw.permissions.reading.into();
     config.theme = raw.ui.theme.unwrap_or_default();
     (config.steps, config.steps_auto) = (raw.limits.steps, raw.limits.steps_auto);
     config.timeouts = raw

@@ -90,7 +90,7 @@ mod tests {
             bytes.extend(name.as_bytes());
             bytes.push(0);
             if version < 4 {
-                while (bytes.len() - start) % 8 != 0 {
+                while !(bytes.len() - start).is_multiple_of(8) {
                     bytes.push(0);
                 }
             }
