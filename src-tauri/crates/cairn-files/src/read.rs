@@ -174,6 +174,31 @@ pub fn whole(root: &Root, real: &Path, limit: u64) -> Result<Content, FileError>
     }
 }
 
+/// The hash that [`whole`] would tell, in constant memory.
+pub fn whole_hash(root: &Root, real: &Path, limit: u64) -> Result<String, FileError> {
+    let mut tries = TRIES;
+    loop {
+        let (mut file, before) = root.open_file(real)?;
+        let stamp = Stamp::of(&before);
+        let shown = root.show(real);
+        if stamp.size > limit {
+            return Err(FileError::TooLarge {
+                shown,
+                size: stamp.size,
+                limit,
+            });
+        }
+        // It may grow while it is read; what lies beyond the limit makes it another content than any that was read.
+        let hash = hash::of_reader((&mut file).take(limit + 1))
+            .map_err(|error| FileError::from_io("read", &shown, &error))?;
+        let after = rustix::fs::fstat(&file).map_err(|errno| FileError::from_errno("read", &shown, errno))?;
+        tries -= 1;
+        if tries == 0 || Stamp::of(&after) == stamp {
+            return Ok(hash);
+        }
+    }
+}
+
 /// Reads lines of a file. `stopped` is asked now and then while lines are skipped; once it says yes, reading
 /// ends with an error.
 pub fn page(

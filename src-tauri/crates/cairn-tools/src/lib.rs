@@ -26,6 +26,7 @@ pub mod shell;
 pub mod todo_write;
 pub mod untrusted;
 mod walk;
+mod watched;
 pub mod web;
 pub mod web_fetch;
 pub mod web_search;
@@ -38,6 +39,7 @@ use cairn_agent::tool::Tool;
 use cairn_exec::Group;
 
 use place::Workspace;
+use watched::watched;
 use web::{Web, WebConfig};
 
 /// Every tool of one session, in the order the model sees them. `group` holds the session's commands, `environment` is
@@ -58,25 +60,29 @@ pub fn all(
     let web = Arc::new(Web::internet());
     let folder = workspace.root().path().to_owned();
     vec![
-        Arc::new(read_file::ReadFile::new(workspace.clone(), processes.clone())),
-        Arc::new(list_dir::ListDir::new(workspace.clone())),
-        Arc::new(glob::Glob::new(workspace.clone())),
-        Arc::new(grep::Grep::new(workspace.clone())),
-        Arc::new(edit_file::EditFile::new(workspace.clone())),
-        Arc::new(multi_edit::MultiEdit::new(workspace.clone())),
-        Arc::new(write_file::WriteFile::new(workspace.clone())),
-        Arc::new(move_file::MoveFile::new(workspace.clone())),
-        Arc::new(delete_file::DeleteFile::new(workspace.clone())),
-        Arc::new(make_dir::MakeDir::new(workspace.clone())),
-        shell.clone(),
-        Arc::new(process_output::ProcessOutput::new(group.clone())),
-        Arc::new(process_kill::ProcessKill::new(group)),
-        Arc::new(git::Git::new(
+        watched(Arc::new(read_file::ReadFile::new(
+            workspace.clone(),
+            processes.clone(),
+        ))),
+        watched(Arc::new(list_dir::ListDir::new(workspace.clone()))),
+        watched(Arc::new(glob::Glob::new(workspace.clone()))),
+        watched(Arc::new(grep::Grep::new(workspace.clone()))),
+        watched(Arc::new(edit_file::EditFile::new(workspace.clone()))),
+        watched(Arc::new(multi_edit::MultiEdit::new(workspace.clone()))),
+        watched(Arc::new(write_file::WriteFile::new(workspace.clone()))),
+        watched(Arc::new(move_file::MoveFile::new(workspace.clone()))),
+        watched(Arc::new(delete_file::DeleteFile::new(workspace.clone()))),
+        watched(Arc::new(make_dir::MakeDir::new(workspace.clone()))),
+        watched(shell.clone()),
+        watched(Arc::new(process_output::ProcessOutput::new(group.clone()))),
+        watched(Arc::new(process_kill::ProcessKill::new(group))),
+        watched(Arc::new(git::Git::new(
             workspace,
             processes.clone(),
             environment.clone(),
             shell,
-        )),
+        ))),
+        // These two mark and flag what they bring themselves.
         Arc::new(web_fetch::WebFetch::new(web.clone(), processes.clone())),
         Arc::new(web_search::WebSearch::new(
             web,
@@ -85,6 +91,7 @@ pub fn all(
             environment,
             folder,
         )),
+        // What these tell are the words of the model and the person.
         Arc::new(todo_write::TodoWrite::new()),
         Arc::new(ask_user::AskUser::new()),
         Arc::new(remember::Remember::new(memory)),
