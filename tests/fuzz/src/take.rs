@@ -40,8 +40,4 @@ impl<'a> Take<'a> {
     pub(crate) fn rest(self) -> &'a [u8] {
         self.0
     }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }

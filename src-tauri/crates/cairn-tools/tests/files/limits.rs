@@ -1,6 +1,6 @@
 //! What nobody should send and what no file should be: a plain answer in bounded time and memory.
 
-use std::io::Write as _;
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::ffi::OsStringExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -157,6 +157,16 @@ fn bad_input_one_line_of_200_mb() {
             .contains("3\tlast\n[Lines 1 to 3 of a file of 200000012 bytes; this is the end.")
     );
     refused(&project.write("f", "x"), "never shown whole");
+    // What it is and what it becomes are held, and no third copy; the journal of this test keeps what it was.
+    let before = peak();
+    done(&project.edit("f", "last", "the end"));
+    let more = peak().saturating_sub(before);
+    assert!(more <= (2 * 200_000_000) + (24 << 20), "{more} bytes more");
+    let mut end = [0; 9];
+    let mut file = std::fs::File::open(project.path("f")).unwrap();
+    file.seek(SeekFrom::End(-9)).unwrap();
+    file.read_exact(&mut end).unwrap();
+    assert_eq!(&end, b"\nthe end\n");
 }
 
 #[test]
