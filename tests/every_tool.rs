@@ -21,7 +21,7 @@ use cairn_agent::log::SessionLog;
 use cairn_agent::model::{FinishReason, ModelEvent};
 use cairn_agent::tool::{ToolClass, ToolOutcome};
 use cairn_agent::turn::{Limits, TurnMachine};
-use cairn_policy::{Edits, Places, Policy, Presence, RuleSet, Sandbox, has_hidden};
+use cairn_policy::{Edits, Places, Policy, Presence, RuleSet, Sandbox};
 use cairn_protocol::{ChangeCount, ContentBlock, Mode, SendWhen, Session, SessionState, Usage};
 use serde_json::{Map, Value, json};
 
@@ -147,10 +147,18 @@ fn t3_the_result_of_every_tool_fits_its_budget_or_is_cut_in_the_middle_and_kept_
         }
     }
     // All others page, and say how to go on.
-    let expected = ["edit_file", "multi_edit", "write_file"].map(str::to_owned);
+    let expected = [
+        "edit_file",
+        "git",
+        "multi_edit",
+        "process_output",
+        "shell",
+        "todo_write",
+        "write_file",
+    ];
     assert_eq!(
         cut,
-        BTreeSet::from(expected),
+        BTreeSet::from(expected.map(str::to_owned)),
         "these leave the cutting to the driver"
     );
 }
@@ -169,7 +177,7 @@ fn left_to_the_driver(name: &str, outcome: &ToolOutcome) {
 
 /// A call of that tool that has far more to say than fits; none for those that are not called here.
 fn much(bench: &Bench, name: &str) -> Option<ToolOutcome> {
-    let lines: String = (0..20_000)
+    let lines: String = (0..6_000)
         .map(|number| format!("a line with the number {number}\n"))
         .collect();
     let numbers = json!({ "command": "seq 1 100000; sleep 30", "background": true });
@@ -260,7 +268,7 @@ fn t5_what_a_reader_does_not_see_is_flagged_to_model_and_user_by_every_tool() {
             continue;
         };
         let said = &outcome.content;
-        if !has_hidden(said) {
+        if !said.contains(['\u{202e}', '\u{200b}']) {
             assert!(!said.contains("Warning:"), "{name}: {said}");
             continue;
         }
@@ -280,17 +288,8 @@ fn t5_what_a_reader_does_not_see_is_flagged_to_model_and_user_by_every_tool() {
             outcome.blocks
         );
     }
-    // The others tell names only, and write what cannot be seen as `\u{...}`.
-    let expected = [
-        "edit_file",
-        "git",
-        "grep",
-        "multi_edit",
-        "process_output",
-        "read_file",
-        "shell",
-        "write_file",
-    ];
+    // The others write what cannot be seen as `\u{...}`, or tell no text.
+    let expected = ["git", "grep", "process_output", "read_file", "shell"];
     assert_eq!(
         raw,
         BTreeSet::from(expected.map(str::to_owned)),

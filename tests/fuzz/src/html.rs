@@ -69,20 +69,24 @@ pub fn check(data: &[u8]) {
     );
     assert!(!stages.page.markdown.contains("\n\n\n"), "empty lines in a row");
 
-    for (before, after) in [
-        ("<div hidden>", "</div>"),
-        ("<script>", "</script>"),
-        ("<!--", "-->"),
-        ("<p style='display:none'>", "</p>"),
-    ] {
-        let page = format!("{before}{UNSEEN}{after}{text}");
-        let stages = read_html(&page, base.clone());
-        assert!(!stages.page.markdown.contains(UNSEEN), "{before} was seen");
-        assert!(
-            !stages.page.title.contains(UNSEEN),
-            "{before} was seen in the title"
-        );
+    // The engine learns the word out of the comparison.
+    if text.contains(UNSEEN) || stages.page.markdown.contains(UNSEEN) || stages.page.title.contains(UNSEEN) {
+        return;
     }
+    // One of them each time: the converter takes most of the time there is.
+    let (before, after) = match data.len() % 4 {
+        0 => ("<div hidden>", "</div>"),
+        1 => ("<script>", "</script>"),
+        2 => ("<!--", "-->"),
+        _ => ("<p style='display:none'>", "</p>"),
+    };
+    let page = format!("{before}{UNSEEN}{after}{text}");
+    let stages = read_html(&page, base);
+    assert!(!stages.page.markdown.contains(UNSEEN), "{before} was seen");
+    assert!(
+        !stages.page.title.contains(UNSEEN),
+        "{before} was seen in the title"
+    );
 }
 
 /// Closed in order, not deep, few elements, addresses of three schemes.

@@ -43,6 +43,10 @@ pub fn check(data: &[u8]) {
 
     // A command of its own line after anything at all is a command, or the whole is not to be judged.
     for between in ["\n", ";", "&", "|", "||", "&&"] {
+        // A comment ends with its line only.
+        if between != "\n" && line.contains('#') {
+            continue;
+        }
         let losing = format!("{line} {between}git reset --hard");
         let rule = ExactLine::new(&losing).ok();
         let decision = judge(

@@ -65,7 +65,7 @@ struct Looking(Box<dyn Execute>);
 
 impl Execute for Looking {
     fn execute(self: Box<Self>, context: CallContext) -> BoxFuture<'static, ToolOutcome> {
-        Box::pin(self.0.execute(with_room(context)).map(flagged))
+        Box::pin(self.0.execute(with_room(context)).map(plain).map(flagged))
     }
 
     fn limit_by(&self) -> LimitBy {
@@ -73,11 +73,20 @@ impl Execute for Looking {
     }
 }
 
+/// Without NUL, where a server that is written in C would take the text to end.
+fn plain(mut outcome: ToolOutcome) -> ToolOutcome {
+    if outcome.content.contains('\0') {
+        outcome.content = outcome.content.replace('\0', "\\0");
+    }
+    outcome
+}
+
 /// With a warning after the sentence that says what is wrong, which may quote a file.
 fn told(error: ToolError) -> ToolError {
-    match warning(&error.message) {
-        Some(warning) => ToolError::new(format!("{}\n{warning}", error.message)),
-        None => error,
+    let message = error.message.replace('\0', "\\0");
+    match warning(&message) {
+        Some(warning) => ToolError::new(format!("{message}\n{warning}")),
+        None => ToolError::new(message),
     }
 }
 
