@@ -288,8 +288,19 @@ fn t5_what_a_reader_does_not_see_is_flagged_to_model_and_user_by_every_tool() {
             outcome.blocks
         );
     }
-    // The others write what cannot be seen as `\u{...}`, or tell no text.
-    let expected = ["git", "grep", "process_output", "read_file", "shell"];
+    // The others write what cannot be seen as `\u{...}`, or tell nothing of it.
+    let expected = [
+        "delete_file",
+        "git",
+        "glob",
+        "grep",
+        "list_dir",
+        "make_dir",
+        "move_file",
+        "process_output",
+        "read_file",
+        "shell",
+    ];
     assert_eq!(
         raw,
         BTreeSet::from(expected.map(str::to_owned)),
@@ -361,7 +372,7 @@ fn deceived(bench: &Bench, name: &str) -> Option<ToolOutcome> {
         bench.see(seen);
     }
     let edit = json!({ "old_string": "needle", "new_string": "pin" });
-    let in_background = json!({ "command": "cat f; sleep 30", "background": true });
+    let in_background = json!({ "command": "sleep 1; cat f; sleep 30", "background": true });
     let arguments = match name {
         "read_file" => json!({ "path": "f" }),
         "list_dir" => json!({ "path": "." }),

@@ -15,7 +15,7 @@ use crate::{FileError, Root, hash, lines};
 
 /// Up to this size a file is known by the hash of the whole of it, and its lines are counted; bytes.
 pub const WHOLE_LIMIT: u64 = 16 * 1024 * 1024;
-/// Up to this size a file is edited; bytes. The content before and after is held at once.
+/// Up to this size a file is edited; bytes. The content before and after is held at once, and no other copy of it.
 pub const EDIT_LIMIT: u64 = 256 * 1024 * 1024;
 /// Characters of a line that are shown; a longer one is cut and does not count as seen.
 pub const LINE_WIDTH: usize = 2_000;
