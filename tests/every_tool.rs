@@ -363,6 +363,17 @@ fn t5_a_page_that_fills_its_budget_has_room_for_the_warning() {
     );
 }
 
+/// T26: what is kept after such text may be somebody else's words.
+#[test]
+fn t26_a_fact_told_after_text_from_outside_says_so() {
+    let mut bench = Bench::new();
+    for outside in [false, true] {
+        bench.outside = outside;
+        let effects = bench.effects("remember", &json!({ "fact": "x" }));
+        assert_eq!(effects, [cairn_policy::Effect::Remember { doubtful: outside }]);
+    }
+}
+
 /// A call of that tool where files and names hold what a reader does not see.
 fn deceived(bench: &Bench, name: &str) -> Option<ToolOutcome> {
     bench.commit();

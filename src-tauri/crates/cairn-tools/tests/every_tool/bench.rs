@@ -9,6 +9,7 @@ use cairn_agent::store::{BeforeImage, Journal, StoreError};
 use cairn_agent::tool::{Action, CallContext, ContextStatus, Progress, Tool, ToolOutcome, ToolSpec};
 use cairn_exec::{Group, HelperProgram, Processes};
 use cairn_files::Root;
+use cairn_policy::Effect;
 use cairn_protocol::{BlobId, CallId, OutputId, SessionId};
 use cairn_tools::place::Workspace;
 use cairn_tools::remember::NoMemory;
@@ -24,6 +25,8 @@ pub(crate) struct Bench {
     group: Group,
     /// Characters that a result may have.
     pub(crate) budget: usize,
+    /// The request has read text from outside.
+    pub(crate) outside: bool,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -51,6 +54,7 @@ impl Bench {
                 .collect(),
             group,
             budget: 12_000,
+            outside: false,
             runtime: tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(1)
                 .enable_all()
@@ -124,6 +128,14 @@ impl Bench {
         })
     }
 
+    /// What a call would do.
+    pub(crate) fn effects(&self, name: &str, arguments: &Value) -> Vec<Effect> {
+        let arguments = arguments.as_object().cloned().unwrap();
+        let context = self.context();
+        let prepared = self.runtime.block_on(self.tools[name].prepare(arguments, &context));
+        prepared.unwrap_or_else(|error| panic!("{error}")).effects
+    }
+
     /// Reads a file to its end, however small the budget of the test is.
     pub(crate) fn see(&self, name: &str) {
         let context = CallContext {
@@ -156,7 +168,7 @@ impl Bench {
             turn: "t".into(),
             call: "c".into(),
             budget: self.budget,
-            outside: false,
+            outside: self.outside,
             vision: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),

@@ -77,7 +77,8 @@ async fn n39_n42_n43_n47_bombs_and_endless_bodies_end_at_ten_megabytes() {
 #[tokio::test]
 async fn n44_a_host_that_drips_or_says_nothing_is_given_up() {
     let limits = Limits {
-        total: Duration::from_millis(1_500),
+        // Room for three silences on a busy machine; what drips takes all of it.
+        total: Duration::from_secs(4),
         silence: Duration::from_millis(300),
         ..quick()
     };
