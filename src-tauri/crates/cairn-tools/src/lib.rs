@@ -8,6 +8,7 @@ mod change;
 pub mod context_status;
 pub mod delete_file;
 pub mod edit_file;
+mod editing;
 pub mod git;
 pub mod glob;
 pub mod grep;
@@ -67,12 +68,12 @@ pub fn all(
         watched(Arc::new(list_dir::ListDir::new(workspace.clone()))),
         watched(Arc::new(glob::Glob::new(workspace.clone()))),
         watched(Arc::new(grep::Grep::new(workspace.clone()))),
-        watched(Arc::new(edit_file::EditFile::new(workspace.clone()))),
-        watched(Arc::new(multi_edit::MultiEdit::new(workspace.clone()))),
-        watched(Arc::new(write_file::WriteFile::new(workspace.clone()))),
-        watched(Arc::new(move_file::MoveFile::new(workspace.clone()))),
-        watched(Arc::new(delete_file::DeleteFile::new(workspace.clone()))),
-        watched(Arc::new(make_dir::MakeDir::new(workspace.clone()))),
+        watched(edit_file::tool(workspace.clone())),
+        watched(multi_edit::tool(workspace.clone())),
+        watched(write_file::tool(workspace.clone())),
+        watched(move_file::tool(workspace.clone())),
+        watched(delete_file::tool(workspace.clone())),
+        watched(make_dir::tool(workspace.clone())),
         watched(shell.clone()),
         watched(Arc::new(process_output::ProcessOutput::new(group.clone()))),
         watched(Arc::new(process_kill::ProcessKill::new(group))),

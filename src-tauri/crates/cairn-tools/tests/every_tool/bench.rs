@@ -132,7 +132,9 @@ impl Bench {
     pub(crate) fn effects(&self, name: &str, arguments: &Value) -> Vec<Effect> {
         let arguments = arguments.as_object().cloned().unwrap();
         let context = self.context();
-        let prepared = self.runtime.block_on(self.tools[name].prepare(arguments, &context));
+        let prepared = self
+            .runtime
+            .block_on(self.tools[name].prepare(arguments, &context));
         prepared.unwrap_or_else(|error| panic!("{error}")).effects
     }
 
