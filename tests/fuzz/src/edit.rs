@@ -306,8 +306,12 @@ fn one_edit(bytes: &[u8], edit: &Replacement<'_>, result: &Result<Edited, (usize
     };
     assert_eq!(shifts.len(), found.len());
     let breaks = |text: &str| text.matches('\n').count();
+    // Counted on from place to place: there may be many.
+    let (mut line, mut counted) = (1, 0);
     for (shift, (first, _)) in shifts.iter().zip(&found) {
-        let line = 1 + units[..*first].iter().filter(|unit| unit.c == '\n').count();
+        let between = &units[counted..*first];
+        line += between.iter().filter(|unit| unit.c == '\n').count();
+        counted = *first;
         assert_eq!(shift.first, line as u64, "{shift:?}");
         assert_eq!(
             shift.delta,
