@@ -177,9 +177,10 @@ fn left_to_the_driver(name: &str, outcome: &ToolOutcome) {
 
 /// A call of that tool that has far more to say than fits; none for those that are not called here.
 fn much(bench: &Bench, name: &str) -> Option<ToolOutcome> {
-    let lines: String = (0..6_000)
-        .map(|number| format!("a line with the number {number}\n"))
-        .collect();
+    let lines = (0..6_000).fold(String::new(), |mut text, number| {
+        text.push_str(&format!("a line with the number {number}\n"));
+        text
+    });
     let numbers = json!({ "command": "seq 1 100000; sleep 30", "background": true });
     let arguments = match name {
         "read_file" => {
@@ -488,19 +489,16 @@ fn strings(schema: &Value, at: &str) -> Vec<String> {
 fn set(value: &mut Value, at: &str, text: &str) {
     let mut here = value;
     for step in at.split('/').skip(1) {
-        here = match step.parse::<usize>() {
-            Ok(_) => {
-                if !here.is_array() {
-                    *here = json!([{}]);
-                }
-                &mut here[0]
+        here = if step.parse::<usize>().is_ok() {
+            if !here.is_array() {
+                *here = json!([{}]);
             }
-            Err(_) => {
-                if !here.is_object() {
-                    *here = json!({});
-                }
-                &mut here[step]
+            &mut here[0]
+        } else {
+            if !here.is_object() {
+                *here = json!({});
             }
+            &mut here[step]
         };
     }
     *here = json!(text);

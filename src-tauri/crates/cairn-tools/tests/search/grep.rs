@@ -615,11 +615,7 @@ fn bad_input_a_line_of_200_mb_is_left_out_and_said() {
     let before = peak();
     let outcome = project.run(&project.grep(), json!({ "pattern": "needle" }));
     let more = peak() - before;
-    assert!(
-        outcome.content.contains("a") && outcome.content.contains("1 match"),
-        "{}",
-        outcome.content
-    );
+    assert!(outcome.content.contains("1 match"), "{}", outcome.content);
     assert!(outcome.content.contains("skipped"), "{}", outcome.content);
     // A buffer of 64 MB, and one of half its size while it grows.
     assert!(more <= 128 << 20, "{more} bytes more");
