@@ -7,11 +7,10 @@ use std::time::SystemTime;
 
 use cairn_files::Kind;
 use cairn_policy::Place;
-use ignore::DirEntry;
 
 use super::pattern::Pattern;
 use crate::place::Workspace;
-use crate::walk::{Scope, Stop, Visit, below, walk};
+use crate::walk::{Met, Scope, Stop, Visit, below, walk};
 
 /// A search that is ready to run.
 pub(super) struct Search {
@@ -37,15 +36,6 @@ pub(super) struct Found {
     pub(super) stopped: bool,
 }
 
-/// How a path was come by.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Through {
-    /// By walking real folders to a real file.
-    Folders,
-    /// A link is or may be in it.
-    Link,
-}
-
 /// Newest first, then by path, so that the order is the same every time.
 type Hit = (Reverse<SystemTime>, PathBuf);
 
@@ -55,7 +45,7 @@ impl Search {
         let hits = Mutex::new(Vec::new());
         let mut failed = 0;
         if let (true, Ok(pattern)) = (self.is_folder, &self.pattern) {
-            failed = walk(&self.scope, stop, &|| Finder {
+            failed = walk(self.workspace.root(), &self.scope, stop, &|| Finder {
                 search: self,
                 pattern,
                 own: Vec::new(),
@@ -65,36 +55,44 @@ impl Search {
         let mut hits: Vec<Hit> = hits.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Ok(metadata) = self.literal.symlink_metadata()
             && !metadata.is_dir()
-            && !hits.iter().any(|(_, path)| *path == self.literal)
+            && !hits
+                .iter()
+                .any(|(_, path)| path.as_os_str() == self.literal.as_os_str())
         {
             // Any folder on the way to it may be a link too.
-            hits.extend(self.hit(&self.literal, Through::Link));
+            hits.extend(self.led_to(&self.literal));
+        }
+        let total = hits.len() as u64;
+        if hits.len() > most {
+            // Those that are only counted need no order among themselves.
+            hits.select_nth_unstable(most);
+            hits.truncate(most);
         }
         hits.sort_unstable();
         Found {
             files: hits
                 .iter()
-                .take(most)
                 .map(|(_, path)| self.workspace.root().show(path))
                 .collect(),
-            total: hits.len() as u64,
+            total,
             failed: failed as u64,
             stopped: stop.is_set(),
         }
     }
 
-    /// A file with its time, or nothing for a link that leads out of the project or nowhere.
-    fn hit(&self, path: &Path, through: Through) -> Option<Hit> {
-        if through == Through::Link {
-            let found = self.workspace.root().resolve_path(path).ok()?;
-            // A search outside the project was approved as that: its links may lead to its own neighbours.
-            let within = found.place == Place::Inside || found.real.starts_with(&self.scope.base);
-            if !within || found.kind == Kind::Missing {
-                return None;
-            }
+    /// A path that is or holds a link, with the time of what it leads to; nothing when that lies outside of the project
+    /// or is not there.
+    fn led_to(&self, path: &Path) -> Option<Hit> {
+        let root = self.workspace.root();
+        let found = root.resolve_path(path).ok()?;
+        // A search outside the project was approved as that: its links may lead to its own neighbours.
+        let within = found.place == Place::Inside || found.real.starts_with(&self.scope.base);
+        if !within || found.kind == Kind::Missing {
+            return None;
         }
-        let modified = path
-            .metadata()
+        let modified = found
+            .real
+            .symlink_metadata()
             .and_then(|metadata| metadata.modified())
             .unwrap_or(SystemTime::UNIX_EPOCH);
         Some((Reverse(modified), path.to_owned()))
@@ -110,18 +108,19 @@ struct Finder<'a> {
 }
 
 impl Visit for Finder<'_> {
-    fn visit(&mut self, entry: &DirEntry, _stop: &Stop) {
-        if self
-            .pattern
-            .is_match(below(&self.search.scope.base, entry.path()))
-        {
-            let through = if entry.path_is_symlink() {
-                Through::Link
-            } else {
-                Through::Folders
-            };
-            self.own.extend(self.search.hit(entry.path(), through));
+    fn visit(&mut self, met: &Met<'_>, _stop: &Stop) {
+        if !self.pattern.is_match(below(&self.search.scope.base, met.path)) {
+            return;
         }
+        self.own.extend(if met.is_link {
+            self.search.led_to(met.path)
+        } else {
+            let modified = met.folder.modified(met.name);
+            Some((
+                Reverse(modified.unwrap_or(SystemTime::UNIX_EPOCH)),
+                met.path.to_owned(),
+            ))
+        });
     }
 
     fn done(self) {
