@@ -5,6 +5,7 @@ mod search {
     pub(crate) mod fixture;
     mod glob;
     mod grep;
+    mod ignoring;
     mod list;
     mod ripgrep;
     mod stopping;

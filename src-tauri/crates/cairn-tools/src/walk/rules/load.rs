@@ -3,14 +3,14 @@
 //! A pipe, socket, device or folder that has the name of a rule file holds no rules; whoever put it there must not keep
 //! a search waiting.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use cairn_files::folder::{Entry, Folder};
-use cairn_files::{Kind, Root};
+use cairn_files::{FileError, Kind, Root};
 use cairn_policy::Place;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
@@ -37,12 +37,14 @@ pub(super) struct Source<'a> {
 impl Source<'_> {
     /// The rules of a file in the folder.
     pub(super) fn rules(&mut self, name: &CStr, kind: Option<Entry>) -> Gitignore {
-        let file = match kind {
-            Some(Entry::File) => self.folder.open_file(name).map(|(file, _)| file).ok(),
+        match kind {
+            Some(Entry::File) => {
+                let file = self.folder.open_file(name).map(|(file, _)| file).ok();
+                self.compile(file)
+            }
             Some(Entry::Link) => self.linked(name),
-            _ => return Gitignore::empty(),
-        };
-        self.compile(file)
+            _ => Gitignore::empty(),
+        }
     }
 
     /// The rules in git's own store, which may lie elsewhere, as that of a second working tree does.
@@ -57,15 +59,19 @@ impl Source<'_> {
         file.map_or_else(Gitignore::empty, |file| self.compile(Some(file)))
     }
 
-    /// A link to a rule file counts where it stays in the project or in the folder that is searched.
-    fn linked(&self, name: &CStr) -> Option<File> {
-        let path = self.path.join(std::ffi::OsStr::from_bytes(name.to_bytes()));
-        let found = self.root.resolve_path(&path).ok()?;
-        let within = found.place == Place::Inside || found.real.starts_with(self.base);
-        if !within || found.kind != Kind::File {
-            return None;
+    /// A link to a rule file counts where it stays in the project or in the folder that is searched. One that leads
+    /// to nothing, or to something that is no file, holds no rules.
+    fn linked(&mut self, name: &CStr) -> Gitignore {
+        let path = self.path.join(OsStr::from_bytes(name.to_bytes()));
+        match self.root.resolve_path(&path) {
+            Ok(found) if found.kind != Kind::File => Gitignore::empty(),
+            Ok(found) if found.place == Place::Inside || found.real.starts_with(self.base) => {
+                let file = self.root.open_file(&found.real).map(|(file, _)| file).ok();
+                self.compile(file)
+            }
+            Err(FileError::LinkLoop(_)) => Gitignore::empty(),
+            _ => self.compile(None),
         }
-        self.root.open_file(&found.real).map(|(file, _)| file).ok()
     }
 
     /// The store that several working trees share: `.git` is a file then that says where this tree's part of it lies.
