@@ -12,18 +12,19 @@
     reason = "a measurement may fail loudly, prints its figures, and starts the peer that it compares with"
 )]
 
+#[path = "nowhere.rs"]
+mod nowhere;
 #[path = "../../src-tauri/crates/cairn-tools/tests/kill/session.rs"]
 #[allow(dead_code, reason = "each measurement uses its part")]
 mod session;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cairn_agent::store::{BeforeImage, Journal, StoreError};
-use cairn_protocol::{BlobId, CallId, OutputId, SessionId};
-use futures_util::future::BoxFuture;
+use nowhere::Nowhere;
 use serde_json::{Value, json};
 use session::Session;
 
@@ -60,16 +61,36 @@ fn main() {
         "a_word_of_none",
         "*7.rs",
     );
-    match library() {
-        Some(library) => compare(
+    real();
+}
+
+/// A tree that people wrote: the source of Rust's library where the toolchain brings it, else that of this project's
+/// own dependencies, without which it could not have been built.
+fn real() {
+    if let Some(library) = library() {
+        compare(
             "Rust's library",
             &library,
             "fn park_timeout_ms",
             "a_word_of_none",
             "*_tests.rs",
-        ),
-        None => println!("Rust's library: its source is not installed (rustup component add rust-src)"),
+        );
+        return;
     }
+    println!("Rust's library: its source is not installed (rustup component add rust-src)");
+    let Some((sources, ours)) = dependencies() else {
+        println!("The sources of the dependencies: cargo metadata does not tell where they are");
+        return;
+    };
+    let what =
+        format!("In its place the folder that holds the sources of this project's {ours} dependencies");
+    compare(
+        &what,
+        &sources,
+        "fn park_timeout_ms",
+        "a_word_of_none",
+        "*_tests.rs",
+    );
 }
 
 fn compare(what: &str, tree: &Path, rare: &str, never: &str, names: &str) {
@@ -164,31 +185,32 @@ fn library() -> Option<PathBuf> {
     library.is_dir().then_some(library)
 }
 
-/// Searching keeps nothing.
-struct Nowhere;
-
-impl Journal for Nowhere {
-    fn before_change(&self, _: BeforeImage) -> BoxFuture<'_, Result<(), StoreError>> {
-        unreachable!("searching changes nothing")
+/// The folder in which cargo unpacked most of this project's dependencies, and how many of them lie there.
+fn dependencies() -> Option<(PathBuf, usize)> {
+    let told = Command::new("rustc").arg("-vV").output().ok()?;
+    let told = String::from_utf8(told.stdout).ok()?;
+    let host = told.lines().find_map(|line| line.strip_prefix("host: "))?;
+    // Only what this machine needs was fetched, and nothing is to be fetched for a measurement.
+    let metadata = Command::new("cargo")
+        .args([
+            "metadata",
+            "--format-version=1",
+            "--offline",
+            "--filter-platform",
+            host,
+        ])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let metadata: Value = serde_json::from_slice(&metadata.stdout).ok()?;
+    let mut folders = BTreeMap::<PathBuf, usize>::new();
+    for package in metadata["packages"].as_array()? {
+        let from_elsewhere = package["source"].is_string();
+        let manifest = Path::new(package["manifest_path"].as_str()?);
+        if let (true, Some(folder)) = (from_elsewhere, manifest.ancestors().nth(2)) {
+            *folders.entry(folder.to_owned()).or_default() += 1;
+        }
     }
-
-    fn after_change(&self, _: CallId, _: PathBuf, _: bool) -> BoxFuture<'_, Result<(), StoreError>> {
-        unreachable!("searching changes nothing")
-    }
-
-    fn put_blob(&self, _: Vec<u8>) -> BoxFuture<'_, Result<BlobId, StoreError>> {
-        unreachable!("searching keeps nothing")
-    }
-
-    fn get_blob(&self, _: BlobId) -> BoxFuture<'_, Result<Vec<u8>, StoreError>> {
-        unreachable!("searching keeps nothing")
-    }
-
-    fn put_output(&self, _: SessionId, _: String) -> BoxFuture<'_, Result<OutputId, StoreError>> {
-        unreachable!("searching keeps nothing")
-    }
-
-    fn get_output(&self, _: SessionId, _: OutputId) -> BoxFuture<'_, Result<String, StoreError>> {
-        unreachable!("searching keeps nothing")
-    }
+    folders.into_iter().max_by_key(|(_, count)| *count)
 }

@@ -121,7 +121,7 @@ impl Folder {
     /// When the content of what has that name was last changed; of a link, the link itself.
     pub fn modified(&self, bare: &CStr) -> Option<SystemTime> {
         let stat = rustix::fs::statat(&self.handle, bare, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        time(stat.st_mtime, u64::try_from(stat.st_mtime_nsec).ok()?)
+        time(stat.st_mtime, stat.st_mtime_nsec)
     }
 
     /// Opens a regular file for reading. Anything else that has the name by now is refused: a link is not followed,
@@ -151,15 +151,15 @@ fn entry_of(kind: FileType) -> Entry {
     }
 }
 
-/// A moment of the file system; some hold times before 1970.
-fn time(seconds: i64, nanoseconds: u64) -> Option<SystemTime> {
+/// A moment of the file system; some hold times before 1970. The second number has another type on other systems.
+fn time(seconds: i64, nanoseconds: impl TryInto<u64>) -> Option<SystemTime> {
     let whole = Duration::from_secs(seconds.unsigned_abs());
     let base = if seconds < 0 {
         SystemTime::UNIX_EPOCH.checked_sub(whole)
     } else {
         SystemTime::UNIX_EPOCH.checked_add(whole)
     };
-    base?.checked_add(Duration::from_nanos(nanoseconds))
+    base?.checked_add(Duration::from_nanos(nanoseconds.try_into().ok()?))
 }
 
 #[cfg(test)]

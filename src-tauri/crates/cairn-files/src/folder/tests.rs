@@ -144,5 +144,8 @@ fn tells_the_time_of_the_entry_itself() {
     assert_eq!(folder.modified(&bare("file")), Some(when));
     assert_ne!(folder.modified(&bare("in")), Some(when));
     assert_eq!(folder.modified(&bare("nothing")), None);
-    assert_eq!(time(-1, 0), Some(SystemTime::UNIX_EPOCH - Duration::from_secs(1)));
+    assert_eq!(
+        time(-1, 0_u64),
+        Some(SystemTime::UNIX_EPOCH - Duration::from_secs(1))
+    );
 }
