@@ -9,4 +9,5 @@ mod search {
     mod list;
     mod ripgrep;
     mod stopping;
+    mod swapping;
 }
