@@ -42,7 +42,7 @@ use session::Session;
 const CALLS: usize = 200;
 /// Files of the project.
 const FILES: usize = 300;
-/// A public address, which is led to loopback.
+/// What every name resolves to, a public address; connections to it are led to loopback.
 const PUBLIC: Ipv4Addr = Ipv4Addr::new(93, 184, 216, 34);
 
 fn main() -> ExitCode {
@@ -119,10 +119,21 @@ fn running(session: &Session) {
     let first = milliseconds(start.elapsed());
     row(session, "shell", |_| json!({ "command": "true" }));
     println!("  {:<34} {first:>8.2}", "shell, the first of a session");
-    session.run("shell", json!({ "command": "sleep 600", "background": true }));
-    row(session, "process_output", |_| json!({ "handle": "p1" }));
-    session.run("process_kill", json!({ "handle": "p1" }));
+    let begun = session.run("shell", json!({ "command": "sleep 600", "background": true }));
+    let handle = handle(&begun.content);
+    row(session, "process_output", |_| json!({ "handle": handle }));
+    session.run("process_kill", json!({ "handle": handle }));
     row(session, "git", |_| json!({ "args": ["status", "--short"] }));
+}
+
+/// The handle that a command in the background was given, like `p1`.
+fn handle(said: &str) -> &str {
+    said.split(|c: char| !c.is_ascii_alphanumeric())
+        .find(|word| {
+            word.strip_prefix('p')
+                .is_some_and(|number| number.parse::<u64>().is_ok())
+        })
+        .unwrap()
 }
 
 fn rest(session: &Session) {
@@ -142,13 +153,13 @@ fn rest(session: &Session) {
         session,
         "web_fetch",
         "web_fetch, text over loopback",
-        |n| json!({ "url": format!("http://{PUBLIC}/{n}.txt") }),
+        |n| json!({ "url": format!("http://page.example/{n}.txt") }),
     );
     row_of(
         session,
         "web_fetch",
         "web_fetch, HTML over loopback",
-        |n| json!({ "url": format!("http://{PUBLIC}/{n}.html") }),
+        |n| json!({ "url": format!("http://page.example/{n}.html") }),
     );
 }
 

@@ -7,7 +7,8 @@ mod queue;
 mod rules;
 mod stop;
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use cairn_files::Root;
@@ -101,7 +102,31 @@ fn walk_on<V: Visit>(
     unread + crew.walk(&scope.base, rules)
 }
 
-/// The path below the folder that was walked; the path itself where it is not below.
+/// The path below the folder that was walked; the path itself where it is not below. Both are real paths, so that bytes
+/// tell: taking every path apart would cost as much as opening it.
 pub(crate) fn below<'a>(base: &Path, path: &'a Path) -> &'a Path {
-    path.strip_prefix(base).unwrap_or(path)
+    let bytes = path.as_os_str().as_bytes();
+    let base = base.as_os_str().as_bytes();
+    let base = base.strip_suffix(b"/").unwrap_or(base);
+    match bytes.strip_prefix(base) {
+        Some([b'/', below @ ..]) => Path::new(OsStr::from_bytes(below)),
+        _ => path,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_told_from_the_folder_it_lies_below() {
+        for (base, path, expected) in [
+            ("/p", "/p/a/b", "a/b"),
+            ("/p", "/pa/b", "/pa/b"),
+            ("/", "/a/b", "a/b"),
+            ("/p/q", "/p/a", "/p/a"),
+        ] {
+            assert_eq!(below(Path::new(base), Path::new(path)), Path::new(expected));
+        }
+    }
 }
