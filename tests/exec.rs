@@ -554,6 +554,18 @@ fn a7_a_key_that_the_server_says_back_is_neither_printed_nor_kept() {
 }
 
 #[test]
+fn a_full_disk_behind_standard_output_is_said_and_is_a_failure() {
+    let bench = Bench::new(vec![Reply::text("Here I am."), Reply::text("Still here.")]);
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for arguments in [&["exec", "Hello"][..], &["exec", "--json", "Hello"]] {
+        let mut child = bench.command(arguments);
+        let output = child.stdout(full()).output().unwrap();
+        Ran::of(output).ends(1, "could be written to standard output");
+    }
+    bench.run(&["sessions", "search", "Still here"]).ends(0, "Hello");
+}
+
+#[test]
 fn a7_an_edit_beside_keys_shows_and_keeps_none_of_them_and_leaves_them_in_the_file() {
     let bench = Bench::new(vec![read(), edit(), Reply::text("Done.")]);
     let keys = "margin = 24\nkey = env-CANARY-1\nteam = head-CANARY-2\nsearch = brave-CANARY-3\n";

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cairn_host::parts::{HelperProgram, Pace};
-use cairn_host::{Environment, Host, start_logs};
-use cairn_protocol::ApiError;
+use cairn_host::{Config, Environment, Host, start_logs};
+use cairn_protocol::{ApiError, Theme};
 use tauri::{AppHandle, Manager, RunEvent};
 
 use crate::{bridge, instance, platform, scheme, window};
@@ -85,6 +85,11 @@ fn folder_argument(arguments: impl Iterator<Item = OsString>) -> Result<Option<P
 struct Wanted {
     environment: Environment,
     folder: Option<PathBuf>,
+}
+
+/// The theme that the user chose, for a page that cannot ask yet.
+pub(crate) fn theme(app: &AppHandle) -> Theme {
+    Config::of(&app.state::<Wanted>().environment).theme()
 }
 
 /// Opens the wanted window. May be called again after a failure: what was reached stays.

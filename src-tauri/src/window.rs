@@ -9,7 +9,7 @@ use tauri::{AppHandle, Manager, Url, WebviewUrl, WebviewWindow, WebviewWindowBui
 
 use crate::bridge::Windows;
 use crate::closing::{self, OwnDesk};
-use crate::platform;
+use crate::{platform, start};
 
 /// First size and least size, logical pixels.
 const SIZE: (f64, f64) = (1_280.0, 860.0);
@@ -70,7 +70,10 @@ pub(crate) fn open_problem(app: &AppHandle) -> tauri::Result<()> {
 }
 
 fn make(app: &AppHandle, label: &str, title: &str) -> tauri::Result<WebviewWindow> {
+    // The page is drawn in the right theme before it has asked anything, also where there is nobody to ask.
+    let theme = serde_json::to_string(&start::theme(app))?;
     let builder = WebviewWindowBuilder::new(app, label, WebviewUrl::App("index.html".into()))
+        .initialization_script(format!("window.cairnTheme = {theme};"))
         .title(title)
         .inner_size(SIZE.0, SIZE.1)
         .min_inner_size(LEAST.0, LEAST.1)

@@ -84,11 +84,14 @@ fn is_shown(pid: u32) -> bool {
 }
 
 /// A window whose session runs a command until it is stopped or a file appears.
-fn working(then: Vec<Reply>) -> (App, u32) {
+pub(crate) fn working(setup: Setup) -> (App, u32) {
     let line = "touch started; until [ -e go ]; do sleep 0.1; done; touch finished";
-    let mut replies = vec![Reply::call("shell", json!({ "command": line }))];
-    replies.extend(then);
-    let app = App::start_with(Setup::new(replies));
+    let mut setup = setup;
+    setup
+        .script
+        .replies
+        .push_front(Reply::call("shell", json!({ "command": line })));
+    let app = App::start_with(setup);
     app.say("Work");
     app.card("Run this command?");
     app.driver.click(&button("Allow once"));
@@ -125,7 +128,7 @@ fn ends(pid: u32) {
 
 #[test]
 fn a_working_window_asks_and_can_be_kept_open() {
-    let (app, pid) = working(vec![Reply::text("All done.")]);
+    let (app, pid) = working(Setup::new(vec![Reply::text("All done.")]));
     app.shot("i-closing");
     app.driver.click(&button("Cancel"));
     std::fs::write(app.project.root().join("go"), "").unwrap();
@@ -138,7 +141,7 @@ fn a_working_window_asks_and_can_be_kept_open() {
 
 #[test]
 fn stop_and_close_stops_the_work() {
-    let (app, pid) = working(vec![]);
+    let (app, pid) = working(Setup::new(vec![]));
     press(&app, "Stop and close");
     ends(pid);
     std::fs::write(app.project.root().join("go"), "").unwrap();
@@ -161,7 +164,7 @@ fn stop_and_close_stops_the_work() {
 
 #[test]
 fn kept_work_goes_on_out_of_sight_and_the_window_goes_when_it_is_done() {
-    let (app, pid) = working(vec![Reply::text("All done.")]);
+    let (app, pid) = working(Setup::new(vec![Reply::text("All done.")]));
     press(&app, "Keep working");
     until("a window out of sight", || {
         if is_shown(pid) {
@@ -183,7 +186,7 @@ fn kept_work_brings_the_window_back_when_the_person_is_asked() {
         Reply::call("shell", json!({ "command": "true" })),
         Reply::text("All done."),
     ];
-    let (app, pid) = working(then);
+    let (app, pid) = working(Setup::new(then));
     press(&app, "Keep working");
     until("a window out of sight", || {
         if is_shown(pid) {
@@ -227,7 +230,7 @@ fn a_window_whose_card_waits_closes_at_once_and_the_card_is_there_again() {
 
 #[test]
 fn a_session_that_another_window_has_is_shown_there() {
-    let (app, pid) = working(vec![Reply::text("All done.")]);
+    let (app, pid) = working(Setup::new(vec![Reply::text("All done.")]));
     press(&app, "Keep working");
     until("a window out of sight", || {
         if is_shown(pid) {

@@ -54,6 +54,95 @@ fn fits(app: &App, what: &str) {
     assert_eq!(wide[1], json!([]), "{what} hangs out of the window");
 }
 
+/// Takes the picture in both sizes, and looks that nothing hangs out.
+fn both(app: &App, what: &str, theme: &str) {
+    for (width, height) in SIZES {
+        app.driver.resize(width, height);
+        fits(app, what);
+        app.shot(&format!("{what}-{theme}-{width}x{height}"));
+    }
+}
+
+fn rarer() -> Vec<Reply> {
+    let fact = "The axis tests need the fonts of the test image; run them with `cargo test -p axis -- --test-threads 1`, \
+                never in parallel, since they write into the same picture.";
+    let serve = "for n in $(seq 1 400); do echo \"tick $n: a rather long line of a server that says what it does\"; \
+                 done; sleep 600";
+    vec![
+        Reply::text("I keep that for later.").and_call("remember", json!({ "fact": fact })),
+        Reply::call(
+            "shell",
+            json!({ "command": serve, "background": true, "description": "Serves the pages" }),
+        ),
+        Reply::text("The server runs."),
+        Reply::error(
+            401,
+            "Incorrect API key provided: the key ends in …7f3a and belongs to an organisation that was closed on \
+             the first of May; ask its owner for a new one.",
+        ),
+    ]
+}
+
+#[test]
+fn the_windows_rarer_states_in_both_themes_and_sizes() {
+    for theme in ["light", "dark"] {
+        let app = App::start_with(Setup {
+            script: Script {
+                context_window: 0,
+                ..Script::new(rarer())
+            },
+            config: Box::new(move |base| config(base, &format!("[ui]\ntheme = \"{theme}\""))),
+            ..Setup::new(vec![])
+        });
+        app.shows(&["New session", "How many tokens"]);
+        both(&app, "7-unknown-window", theme);
+        app.say("Remember how the axis tests run, then start the server.");
+        app.card("Remember this?");
+        both(&app, "8-remember", theme);
+        app.driver.click(&button("Allow once"));
+        app.card("Run this command?");
+        app.driver.click(&button("Allow once"));
+        app.shows(&["The server runs."]);
+        app.driver.click("//*[@role='tab'][contains(., 'Running')]");
+        app.driver
+            .click("//button[@aria-expanded='false'][contains(., 'for n in')]");
+        app.shows(&["tick 400"]);
+        both(&app, "9-running", theme);
+        app.say("Thanks.");
+        app.shows(&["Incorrect API key provided"]);
+        both(&app, "10-wrong-key", theme);
+        app.driver
+            .run("document.querySelector('header button[aria-label*=\"ettings\"]').click()");
+        app.shows(&["Settings", "Memory"]);
+        app.driver
+            .run("document.getElementById('settings-memory').scrollIntoView()");
+        both(&app, "11-memory", theme);
+    }
+}
+
+#[test]
+fn a_window_that_cannot_start_and_one_that_closes_in_both_themes_and_sizes() {
+    let temp = tempfile::TempDir::new().unwrap();
+    let folder = temp
+        .path()
+        .join("a-project-with-quite-a-long-name-that-goes-on-and-on/and-a-folder-in-it/later");
+    for theme in ["light", "dark"] {
+        let themed = move |base: &str| config(base, &format!("[ui]\ntheme = \"{theme}\""));
+        let app = App::start_with(Setup {
+            config: Box::new(themed),
+            folder: Some(folder.clone()),
+            ..Setup::new(vec![])
+        });
+        app.shows(&["There is no folder"]);
+        both(&app, "12-no-folder", theme);
+        let (app, _) = crate::closing::working(Setup {
+            config: Box::new(themed),
+            ..Setup::new(vec![])
+        });
+        both(&app, "13-closing", theme);
+    }
+}
+
 #[test]
 fn the_window_in_both_themes_and_sizes() {
     for theme in ["light", "dark"] {
@@ -72,31 +161,24 @@ fn the_window_in_both_themes_and_sizes() {
             }),
             ..Setup::new(vec![])
         });
-        let both = |what: &str| {
-            for (width, height) in SIZES {
-                app.driver.resize(width, height);
-                fits(&app, what);
-                app.shot(&format!("{what}-{theme}-{width}x{height}"));
-            }
-        };
         app.shows(&["New session"]);
-        both("1-first");
+        both(&app, "1-first", theme);
         app.say("The axis labels are cut off. Make the margin follow the widest label and run the tests.");
         app.driver.wait_for("//*[contains(., 'Which margin?')]");
-        both("2-question");
+        both(&app, "2-question", theme);
         app.driver.click("//label[contains(., 'Follow the widest')] | //*[@role='radio'][contains(., 'Follow the widest')]");
         crate::send_answer(&app);
         app.card("Edit axis.txt?");
-        both("3-edit");
+        both(&app, "3-edit", theme);
         app.driver.click(&button("Allow once"));
         app.card("Run this command?");
-        both("4-command");
+        both(&app, "4-command", theme);
         app.driver.click(&button("Skip"));
         app.shows(&["is the only file that changed"]);
-        both("5-done");
+        both(&app, "5-done", theme);
         app.driver
             .run("document.querySelector('header button[aria-label*=\"ettings\"]').click()");
         app.shows(&["Settings"]);
-        both("6-settings");
+        both(&app, "6-settings", theme);
     }
 }

@@ -8,7 +8,7 @@ import App from './App.svelte';
 import type { Backend } from './backend/backend';
 import { insideShell, tauriBackend } from './backend/tauri';
 import { ProjectState } from './state/project.svelte';
-import { applyTheme } from './styles/theme';
+import { applyTheme, firstTheme } from './styles/theme';
 import { chooseLanguage } from './text';
 
 /**
@@ -41,8 +41,8 @@ async function recorded(): Promise<Backend> {
   return backend;
 }
 
-// The system's theme before the settings are known: no flash of the other one.
-applyTheme('system')();
+// Before the settings are known: no flash of the other theme.
+applyTheme(firstTheme())();
 chooseLanguage(navigator.languages);
 
 const target = document.getElementById('app');

@@ -4,6 +4,19 @@ import type { Theme } from '../bindings';
 const dark = '(prefers-color-scheme: dark)';
 const more = '(prefers-contrast: more)';
 
+declare global {
+  interface Window {
+    /** What the shell knows of the user's choice before the page asks. */
+    cairnTheme?: unknown;
+  }
+}
+
+/** The theme until the settings are known: the shell's word, else the system's. */
+export function firstTheme(): Theme {
+  const told = window.cairnTheme;
+  return told === 'light' || told === 'dark' ? told : 'system';
+}
+
 /** Applies `theme` and follows the system where it says so. Returns what ends the following. */
 export function applyTheme(theme: Theme, root: HTMLElement = document.documentElement): () => void {
   const apply = (): void => {

@@ -3,12 +3,14 @@
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use cairn_host::parts::{Approve, Input, Presence};
 use cairn_host::{Host, OpenSession, Project, Subscription};
 use cairn_protocol::{
     ApiError, ErrorCode, EventBody, Mode, SendWhen, SessionId, SessionListParams, Turn, TurnOutcome,
 };
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::args::{ApproveArg, Exec, JsonArg, ModeArg};
 use crate::{DONE, FAILED, USAGE, out};
@@ -66,8 +68,9 @@ pub(crate) async fn run(host: &Arc<Host>, exec: Exec) -> Result<u8, ApiError> {
         turn: own.turn.clone(),
         queue: own.queue.clone(),
     };
+    let heard = Interrupts::listen();
     session.handle.step(send).await?;
-    let ended = follow(&session, subscription, Printer::new(exec.json, own)).await?;
+    let ended = follow(&session, subscription, Printer::new(exec.json, own), heard).await?;
     Ok(exit_code(&ended))
 }
 
@@ -194,12 +197,13 @@ async fn follow(
     session: &OpenSession,
     mut subscription: Subscription,
     mut printer: Printer,
+    mut heard: Interrupts,
 ) -> Result<Turn, ApiError> {
     let mut interrupts = 0;
     loop {
         let event = tokio::select! {
             event = subscription.events.recv() => event,
-            () = interrupt() => {
+            () = heard.next() => {
                 interrupts += 1;
                 if interrupts > 1 {
                     return Err(ApiError::new(ErrorCode::Internal, "Interrupted twice; the rest was not waited for."));
@@ -231,22 +235,33 @@ async fn follow(
 }
 
 /// An interrupt, or the polite end that a shell, a terminal or a time limit asks for: each stops the request in order.
-async fn interrupt() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let heard = [
-        SignalKind::interrupt(),
-        SignalKind::terminate(),
-        SignalKind::hangup(),
-    ]
-    .map(signal);
-    let [Ok(mut interrupted), Ok(mut terminated), Ok(mut hung_up)] = heard else {
-        tracing::warn!("interrupts cannot be heard");
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupted.recv() => {}
-        _ = terminated.recv() => {}
-        _ = hung_up.recv() => {}
+/// Heard from when this is made, so that none is lost between two waits.
+struct Interrupts(Vec<Signal>);
+
+impl Interrupts {
+    fn listen() -> Self {
+        let kinds = [
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+        ];
+        let heard = kinds.map(signal).into_iter().filter_map(|heard| {
+            heard
+                .inspect_err(|error| tracing::warn!(%error, "an interrupt cannot be heard"))
+                .ok()
+        });
+        Self(heard.collect())
+    }
+
+    async fn next(&mut self) {
+        let any = |context: &mut Context<'_>| {
+            let struck = self
+                .0
+                .iter_mut()
+                .any(|signal| signal.poll_recv(context).is_ready());
+            if struck { Poll::Ready(()) } else { Poll::Pending }
+        };
+        std::future::poll_fn(any).await;
     }
 }
 

@@ -52,6 +52,12 @@ fn main() -> ExitCode {
     let code = runtime.block_on(run(args, environment));
     // Whatever still blocks a thread must not keep the command from ending.
     runtime.shutdown_background();
+    if let Some(why) = out::lost() {
+        out::problem(&format!(
+            "Not everything could be written to standard output: {why}. What was done is in the session's history."
+        ));
+        return if code == DONE { FAILED } else { code }.into();
+    }
     code.into()
 }
 

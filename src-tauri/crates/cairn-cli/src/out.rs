@@ -1,10 +1,22 @@
-//! Writing to the terminal. A closed pipe is no failure of ours.
+//! Writing to the terminal. A closed pipe is no failure of ours; a full disk behind standard output is one.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::sync::OnceLock;
+
+static LOST: OnceLock<String> = OnceLock::new();
 
 /// A line on standard output.
 pub(crate) fn line(text: &str) {
-    writeln!(std::io::stdout().lock(), "{text}").unwrap_or_default();
+    if let Err(error) = writeln!(std::io::stdout().lock(), "{text}")
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        LOST.get_or_init(|| error.to_string());
+    }
+}
+
+/// Why something could not be written on standard output, unless its reader had only gone.
+pub(crate) fn lost() -> Option<&'static str> {
+    LOST.get().map(String::as_str)
 }
 
 /// A line on standard error.

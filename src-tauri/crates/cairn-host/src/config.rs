@@ -14,6 +14,7 @@ use toml_edit::DocumentMut;
 
 use crate::environment::Environment;
 use crate::files;
+use crate::home::Home;
 
 mod edit;
 mod raw;
@@ -80,6 +81,14 @@ const PUBLIC_HEADERS: [&str; 9] = [
 ];
 
 impl Config {
+    /// Reads the user's file, wherever that is. Works also where nothing else can be started.
+    pub fn of(environment: &Environment) -> Self {
+        match Home::locate(environment) {
+            Ok(home) => Self::load(&home.config_file(), environment),
+            Err(_) => Self::default(),
+        }
+    }
+
     /// Reads the file; a missing one is an empty one, a broken one is kept as it is and said.
     pub fn load(path: &Path, environment: &Environment) -> Self {
         let mut config = match read(path) {
@@ -155,6 +164,11 @@ impl Config {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Light, dark or as the system.
+    pub fn theme(&self) -> Theme {
+        self.theme
     }
 
     /// A profile by name.

@@ -3,22 +3,17 @@
 //! Owns: which file may go. Must never know: how it goes, or how it comes back.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use cairn_agent::tool::{CallContext, Prepared, Tool, ToolClass, ToolError, ToolSpec};
-use futures_util::future::BoxFuture;
+use cairn_agent::tool::{Prepared, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
-use crate::args;
 use crate::change::{Change, Seen, whole_and_inside};
+use crate::editing::Editing;
 use crate::place::Workspace;
 
 const NAME: &str = "delete_file";
 const TITLE: &str = "Delete";
-/// Time limit of one call. SPEC T2.
-const LIMIT: Duration = Duration::from_secs(5);
 
 /// Delete one file of which you have seen every line. What it held is kept, so the user can undo it. No folders.
 #[derive(Deserialize, JsonSchema)]
@@ -27,40 +22,9 @@ struct Input {
     path: String,
 }
 
-/// Deletes files.
-pub struct DeleteFile {
-    spec: ToolSpec,
-    workspace: Arc<Workspace>,
-}
-
-impl DeleteFile {
-    /// The tool for one session.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self {
-            spec: args::spec::<Input>(NAME, ToolClass::Edit, Some(LIMIT)),
-            workspace,
-        }
-    }
-}
-
-impl Tool for DeleteFile {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        arguments: Map<String, Value>,
-        _context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Prepared, ToolError>> {
-        let workspace = Arc::clone(&self.workspace);
-        Box::pin(async move {
-            let input: Input = args::parse(NAME, arguments)?;
-            tokio::task::spawn_blocking(move || prepare(&workspace, &input))
-                .await
-                .unwrap_or_else(|error| Err(ToolError::new(format!("`{NAME}` was not run: {error}."))))
-        })
-    }
+/// Deletes files, for one session.
+pub fn tool(workspace: Arc<Workspace>) -> Arc<dyn Tool> {
+    Arc::new(Editing::new(NAME, workspace, prepare))
 }
 
 fn prepare(workspace: &Arc<Workspace>, input: &Input) -> Result<Prepared, ToolError> {

@@ -3,26 +3,21 @@
 //! Owns: what a model is told about an edit. Must never know: how text is matched or bytes get onto the disk.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use cairn_agent::tool::{CallContext, Prepared, Tool, ToolClass, ToolError, ToolSpec};
+use cairn_agent::tool::{Prepared, Tool, ToolError};
 use cairn_files::Resolved;
 use cairn_files::edit::{self, EditError, Edited, Occurrences, Replacement, Shift};
 use cairn_files::read::Content;
-use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
-use crate::args;
 use crate::change::{Change, Seen, explain_gap, nothing_to_do, present};
+use crate::editing::Editing;
 use crate::place::Workspace;
 use crate::read_file::explain_missing;
 
 const NAME: &str = "edit_file";
 const TITLE: &str = "Edit";
-/// Time limit of one call. SPEC T2.
-const LIMIT: Duration = Duration::from_secs(5);
 /// Lines that are named when many places changed.
 const LINES_NAMED: usize = 5;
 
@@ -40,40 +35,9 @@ struct Input {
     replace_all: Option<bool>,
 }
 
-/// Edits files.
-pub struct EditFile {
-    spec: ToolSpec,
-    workspace: Arc<Workspace>,
-}
-
-impl EditFile {
-    /// The tool for one session.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self {
-            spec: args::spec::<Input>(NAME, ToolClass::Edit, Some(LIMIT)),
-            workspace,
-        }
-    }
-}
-
-impl Tool for EditFile {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        arguments: Map<String, Value>,
-        _context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Prepared, ToolError>> {
-        let workspace = Arc::clone(&self.workspace);
-        Box::pin(async move {
-            let input: Input = args::parse(NAME, arguments)?;
-            tokio::task::spawn_blocking(move || prepare(&workspace, &input))
-                .await
-                .unwrap_or_else(|error| Err(ToolError::new(format!("`{NAME}` was not run: {error}."))))
-        })
-    }
+/// Edits files, for one session.
+pub fn tool(workspace: Arc<Workspace>) -> Arc<dyn Tool> {
+    Arc::new(Editing::new(NAME, workspace, prepare))
 }
 
 fn prepare(workspace: &Arc<Workspace>, input: &Input) -> Result<Prepared, ToolError> {

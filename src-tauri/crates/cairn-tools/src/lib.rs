@@ -8,6 +8,7 @@ mod change;
 pub mod context_status;
 pub mod delete_file;
 pub mod edit_file;
+mod editing;
 pub mod git;
 pub mod glob;
 pub mod grep;
@@ -62,12 +63,12 @@ pub fn all(
         Arc::new(list_dir::ListDir::new(workspace.clone())),
         Arc::new(glob::Glob::new(workspace.clone())),
         Arc::new(grep::Grep::new(workspace.clone())),
-        Arc::new(edit_file::EditFile::new(workspace.clone())),
-        Arc::new(multi_edit::MultiEdit::new(workspace.clone())),
-        Arc::new(write_file::WriteFile::new(workspace.clone())),
-        Arc::new(move_file::MoveFile::new(workspace.clone())),
-        Arc::new(delete_file::DeleteFile::new(workspace.clone())),
-        Arc::new(make_dir::MakeDir::new(workspace.clone())),
+        edit_file::tool(workspace.clone()),
+        multi_edit::tool(workspace.clone()),
+        write_file::tool(workspace.clone()),
+        move_file::tool(workspace.clone()),
+        delete_file::tool(workspace.clone()),
+        make_dir::tool(workspace.clone()),
         shell.clone(),
         Arc::new(process_output::ProcessOutput::new(group.clone())),
         Arc::new(process_kill::ProcessKill::new(group)),

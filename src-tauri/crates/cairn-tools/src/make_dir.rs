@@ -4,28 +4,22 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use cairn_agent::tool::{
-    Action, CallContext, Execute, Prepared, Tool, ToolClass, ToolError, ToolOutcome, ToolSpec,
-};
+use cairn_agent::tool::{Action, CallContext, Execute, Prepared, Tool, ToolError, ToolOutcome};
 use cairn_files::swap::make_folder;
 use cairn_files::{Kind, Resolved};
 use cairn_protocol::{ApprovalSubject, ChangeKind, ContentBlock, FileDiff};
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
-use crate::args;
 use crate::change::{Failure, blocking, inside, nothing_to_do};
+use crate::editing::Editing;
 use crate::place::Workspace;
 use crate::prepared::digest;
 
 const NAME: &str = "make_dir";
 const TITLE: &str = "Make folder";
-/// Time limit of one call. SPEC T2.
-const LIMIT: Duration = Duration::from_secs(5);
 
 /// Make an empty folder, with those on the way to it. write_file makes the folders of a new file by itself.
 #[derive(Deserialize, JsonSchema)]
@@ -34,40 +28,9 @@ struct Input {
     path: String,
 }
 
-/// Makes folders.
-pub struct MakeDir {
-    spec: ToolSpec,
-    workspace: Arc<Workspace>,
-}
-
-impl MakeDir {
-    /// The tool for one session.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self {
-            spec: args::spec::<Input>(NAME, ToolClass::Edit, Some(LIMIT)),
-            workspace,
-        }
-    }
-}
-
-impl Tool for MakeDir {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        arguments: Map<String, Value>,
-        _context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Prepared, ToolError>> {
-        let workspace = Arc::clone(&self.workspace);
-        Box::pin(async move {
-            let input: Input = args::parse(NAME, arguments)?;
-            tokio::task::spawn_blocking(move || prepare(&workspace, &input))
-                .await
-                .unwrap_or_else(|error| Err(ToolError::new(format!("`{NAME}` was not run: {error}."))))
-        })
-    }
+/// Makes folders, for one session.
+pub fn tool(workspace: Arc<Workspace>) -> Arc<dyn Tool> {
+    Arc::new(Editing::new(NAME, workspace, prepare))
 }
 
 fn prepare(workspace: &Arc<Workspace>, input: &Input) -> Result<Prepared, ToolError> {

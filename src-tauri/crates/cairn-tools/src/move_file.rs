@@ -5,12 +5,9 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use cairn_agent::store::{BeforeImage, StoreError};
-use cairn_agent::tool::{
-    Action, CallContext, Execute, Prepared, Tool, ToolClass, ToolError, ToolOutcome, ToolSpec,
-};
+use cairn_agent::tool::{Action, CallContext, Execute, Prepared, Tool, ToolError, ToolOutcome};
 use cairn_files::read::{self, Content, EDIT_LIMIT};
 use cairn_files::swap::Move;
 use cairn_files::{FileError, Kind, Resolved};
@@ -18,17 +15,14 @@ use cairn_protocol::{ApprovalSubject, ChangeKind, ContentBlock, FileDiff};
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
-use crate::args;
 use crate::change::{Failure, blocking, inside, outcome_of, whole_and_inside};
+use crate::editing::Editing;
 use crate::place::Workspace;
 use crate::prepared::digest;
 
 const NAME: &str = "move_file";
 const TITLE: &str = "Move";
-/// Time limit of one call. SPEC T2.
-const LIMIT: Duration = Duration::from_secs(5);
 
 /// Move or rename one file of which you have seen every line. Missing folders are made; nothing is overwritten.
 #[derive(Deserialize, JsonSchema)]
@@ -39,40 +33,9 @@ struct Input {
     to: String,
 }
 
-/// Moves files.
-pub struct MoveFile {
-    spec: ToolSpec,
-    workspace: Arc<Workspace>,
-}
-
-impl MoveFile {
-    /// The tool for one session.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self {
-            spec: args::spec::<Input>(NAME, ToolClass::Edit, Some(LIMIT)),
-            workspace,
-        }
-    }
-}
-
-impl Tool for MoveFile {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        arguments: Map<String, Value>,
-        _context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Prepared, ToolError>> {
-        let workspace = Arc::clone(&self.workspace);
-        Box::pin(async move {
-            let input: Input = args::parse(NAME, arguments)?;
-            tokio::task::spawn_blocking(move || prepare(&workspace, &input))
-                .await
-                .unwrap_or_else(|error| Err(ToolError::new(format!("`{NAME}` was not run: {error}."))))
-        })
-    }
+/// Moves files, for one session.
+pub fn tool(workspace: Arc<Workspace>) -> Arc<dyn Tool> {
+    Arc::new(Editing::new(NAME, workspace, prepare))
 }
 
 fn prepare(workspace: &Arc<Workspace>, input: &Input) -> Result<Prepared, ToolError> {

@@ -4,24 +4,19 @@
 //! disk.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use cairn_agent::tool::{CallContext, Prepared, Tool, ToolClass, ToolError, ToolSpec};
+use cairn_agent::tool::{Prepared, Tool, ToolError};
 use cairn_files::edit::{self, Edited, Replacement};
-use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
-use crate::args;
 use crate::change::{Change, Seen, nothing_to_do};
 use crate::edit_file::{places, replacement, to_edit};
+use crate::editing::Editing;
 use crate::place::Workspace;
 
 const NAME: &str = "multi_edit";
 const TITLE: &str = "Edit";
-/// Time limit of one call. SPEC T2.
-const LIMIT: Duration = Duration::from_secs(5);
 /// Edits of one call. Each goes through the whole file.
 const MOST_EDITS: usize = 100;
 
@@ -46,40 +41,9 @@ struct Edit {
     replace_all: Option<bool>,
 }
 
-/// Makes several edits of one file.
-pub struct MultiEdit {
-    spec: ToolSpec,
-    workspace: Arc<Workspace>,
-}
-
-impl MultiEdit {
-    /// The tool for one session.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self {
-            spec: args::spec::<Input>(NAME, ToolClass::Edit, Some(LIMIT)),
-            workspace,
-        }
-    }
-}
-
-impl Tool for MultiEdit {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        arguments: Map<String, Value>,
-        _context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Prepared, ToolError>> {
-        let workspace = Arc::clone(&self.workspace);
-        Box::pin(async move {
-            let input: Input = args::parse(NAME, arguments)?;
-            tokio::task::spawn_blocking(move || prepare(&workspace, &input))
-                .await
-                .unwrap_or_else(|error| Err(ToolError::new(format!("`{NAME}` was not run: {error}."))))
-        })
-    }
+/// Makes several edits of one file, for one session.
+pub fn tool(workspace: Arc<Workspace>) -> Arc<dyn Tool> {
+    Arc::new(Editing::new(NAME, workspace, prepare))
 }
 
 fn prepare(workspace: &Arc<Workspace>, input: &Input) -> Result<Prepared, ToolError> {

@@ -3,26 +3,23 @@
 //! Owns: when a whole file may be written, and how its bytes are made. Must never know: how they get onto the disk.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use cairn_agent::tool::{CallContext, Prepared, Tool, ToolClass, ToolError, ToolSpec};
+use cairn_agent::tool::{Prepared, Tool, ToolError};
 use cairn_files::Resolved;
 use cairn_files::encoding::{self, Decoded, Encoding};
 use cairn_files::lines::{self, LineEnd, LineEnds};
 use cairn_files::read::Content;
-use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::args;
 use crate::change::{Change, Seen, count_lines, explain_gap, nothing_to_do, present};
+use crate::editing::Editing;
 use crate::place::Workspace;
 
 const NAME: &str = "write_file";
 const TITLE: &str = "Write";
-/// Time limit of one call. SPEC T2.
-const LIMIT: Duration = Duration::from_secs(5);
 
 /// Write a whole file: a new one, or an existing one of which you have seen every line.
 /// Missing folders are made. To change a part of a file use edit_file.
@@ -37,44 +34,13 @@ struct Input {
     append: Option<bool>,
 }
 
-/// Writes files.
-pub struct WriteFile {
-    spec: ToolSpec,
-    workspace: Arc<Workspace>,
-}
-
-impl WriteFile {
-    /// The tool for one session.
-    pub fn new(workspace: Arc<Workspace>) -> Self {
-        Self {
-            spec: args::spec::<Input>(NAME, ToolClass::Edit, Some(LIMIT)),
-            workspace,
-        }
-    }
-}
-
-impl Tool for WriteFile {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        arguments: Map<String, Value>,
-        _context: &'a CallContext,
-    ) -> BoxFuture<'a, Result<Prepared, ToolError>> {
-        let workspace = Arc::clone(&self.workspace);
-        Box::pin(async move {
-            let input = parse(arguments)?;
-            tokio::task::spawn_blocking(move || prepare(&workspace, &input))
-                .await
-                .unwrap_or_else(|error| Err(ToolError::new(format!("`{NAME}` was not run: {error}."))))
-        })
-    }
+/// Writes files, for one session.
+pub fn tool(workspace: Arc<Workspace>) -> Arc<dyn Tool> {
+    Arc::new(Editing::new(NAME, workspace, prepare).parsed_by(parse))
 }
 
 /// A call that names a path and no content was cut off on its way; sent again as it is it would be cut again (E15).
-fn parse(arguments: Map<String, Value>) -> Result<Input, ToolError> {
+fn parse(name: &str, arguments: Map<String, Value>) -> Result<Input, ToolError> {
     if arguments.contains_key("path") && !arguments.contains_key("content") {
         return Err(ToolError::new(
             "`write_file` was not run: `content` is missing, so the call was most likely cut off at the output limit. \
@@ -82,7 +48,7 @@ fn parse(arguments: Map<String, Value>) -> Result<Input, ToolError> {
              `append: true`.",
         ));
     }
-    args::parse(NAME, arguments)
+    args::parse(name, arguments)
 }
 
 fn prepare(workspace: &Arc<Workspace>, input: &Input) -> Result<Prepared, ToolError> {

@@ -11,14 +11,8 @@ use cairn_exec::{HelperProgram, Processes};
 use cairn_files::Root;
 use cairn_files::coverage::Coverage;
 use cairn_protocol::{BlobId, CallId, OutputId, SessionId};
-use cairn_tools::delete_file::DeleteFile;
-use cairn_tools::edit_file::EditFile;
-use cairn_tools::make_dir::MakeDir;
-use cairn_tools::move_file::MoveFile;
-use cairn_tools::multi_edit::MultiEdit;
 use cairn_tools::place::Workspace;
 use cairn_tools::read_file::ReadFile;
-use cairn_tools::write_file::WriteFile;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -115,14 +109,14 @@ impl Project {
 
     pub(crate) fn prepare(&self, tool: &str, arguments: Value) -> Result<Prepared, ToolError> {
         let workspace = Arc::clone(&self.workspace);
-        let tool: Box<dyn Tool> = match tool {
-            "read_file" => Box::new(ReadFile::new(workspace, Processes::new(helper()))),
-            "write_file" => Box::new(WriteFile::new(workspace)),
-            "multi_edit" => Box::new(MultiEdit::new(workspace)),
-            "move_file" => Box::new(MoveFile::new(workspace)),
-            "delete_file" => Box::new(DeleteFile::new(workspace)),
-            "make_dir" => Box::new(MakeDir::new(workspace)),
-            "edit_file" => Box::new(EditFile::new(workspace)),
+        let tool: Arc<dyn Tool> = match tool {
+            "read_file" => Arc::new(ReadFile::new(workspace, Processes::new(helper()))),
+            "write_file" => cairn_tools::write_file::tool(workspace),
+            "multi_edit" => cairn_tools::multi_edit::tool(workspace),
+            "move_file" => cairn_tools::move_file::tool(workspace),
+            "delete_file" => cairn_tools::delete_file::tool(workspace),
+            "make_dir" => cairn_tools::make_dir::tool(workspace),
+            "edit_file" => cairn_tools::edit_file::tool(workspace),
             other => panic!("{other}"),
         };
         let arguments = arguments.as_object().cloned().unwrap();
