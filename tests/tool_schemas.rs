@@ -72,10 +72,12 @@ fn every_tool_of_the_crate_is_looked_at() {
     let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     for source in std::fs::read_dir(sources).unwrap() {
         let path = source.unwrap().path();
-        let is_tool = path.extension().is_some_and(|ending| ending == "rs")
-            && std::fs::read_to_string(&path)
-                .unwrap()
-                .contains("\nimpl Tool for ");
+        // One of them is around the others.
+        let is_tool =
+            path.extension().is_some_and(|ending| ending == "rs") && !path.ends_with("watched.rs") && {
+                let text = std::fs::read_to_string(&path).unwrap();
+                text.contains("\nimpl Tool for ") || text.contains("Editing::new(")
+            };
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         assert!(
             !is_tool || names.contains(&name),

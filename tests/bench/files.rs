@@ -10,19 +10,20 @@
     reason = "a measurement may fail loudly and prints its figures"
 )]
 
+#[path = "nowhere.rs"]
+mod nowhere;
 #[path = "../../src-tauri/crates/cairn-tools/tests/kill/session.rs"]
+#[allow(dead_code, reason = "each measurement uses its part")]
 mod session;
 
 use std::io::{BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cairn_agent::store::{BeforeImage, Journal, StoreError};
 use cairn_files::Root;
 use cairn_files::swap::{Expected, Move, Swap};
-use cairn_protocol::{BlobId, CallId, OutputId, SessionId};
-use futures_util::future::BoxFuture;
+use nowhere::Nowhere;
 use serde_json::json;
 use session::Session;
 
@@ -272,33 +273,4 @@ fn memory(key: &str) -> u64 {
 /// The peak counts from here on, where the system can.
 fn reset_peak() {
     std::fs::write("/proc/self/clear_refs", "5").ok();
-}
-
-/// A journal that keeps nothing: only the tools are measured.
-struct Nowhere;
-
-impl Journal for Nowhere {
-    fn before_change(&self, _: BeforeImage) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(std::future::ready(Ok(())))
-    }
-
-    fn after_change(&self, _: CallId, _: PathBuf, _: bool) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(std::future::ready(Ok(())))
-    }
-
-    fn put_blob(&self, _: Vec<u8>) -> BoxFuture<'_, Result<BlobId, StoreError>> {
-        Box::pin(std::future::ready(Err(StoreError::Missing("blobs".into()))))
-    }
-
-    fn get_blob(&self, _: BlobId) -> BoxFuture<'_, Result<Vec<u8>, StoreError>> {
-        Box::pin(std::future::ready(Err(StoreError::Missing("blobs".into()))))
-    }
-
-    fn put_output(&self, _: SessionId, _: String) -> BoxFuture<'_, Result<OutputId, StoreError>> {
-        Box::pin(std::future::ready(Err(StoreError::Missing("outputs".into()))))
-    }
-
-    fn get_output(&self, _: SessionId, _: OutputId) -> BoxFuture<'_, Result<String, StoreError>> {
-        Box::pin(std::future::ready(Err(StoreError::Missing("outputs".into()))))
-    }
 }

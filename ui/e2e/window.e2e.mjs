@@ -255,3 +255,20 @@ test('U9_forced_colours_lose_no_state', async () => {
     );
     assert.notEqual(on, off, 'a picked choice looks like the others');
 });
+
+test('U1_the_picked_page_of_the_right_pane_goes_with_it_into_the_drawer_and_back', async () => {
+    const errors = [];
+    await open('window-running', SIZES[1]);
+    page.on('pageerror', (error) => errors.push(error.message));
+    await page.getByRole('tab', { name: 'Running' }).click();
+    await page.setViewportSize(SIZES[0]);
+    await page.getByRole('tab').first().waitFor({ state: 'detached' });
+    assert.ok(await page.evaluate(() => document.scrollingElement.scrollWidth <= innerWidth));
+    await page.getByRole('button', { name: 'Right pane' }).click();
+    const running = page.getByRole('tab', { name: 'Running', selected: true });
+    await running.waitFor();
+    await page.keyboard.press('Escape');
+    await page.setViewportSize(SIZES[1]);
+    await running.waitFor();
+    assert.deepEqual(errors, []);
+});

@@ -103,8 +103,10 @@ impl Journal for NoJournal {
         not_here()
     }
 
-    fn put_output(&self, _session: SessionId, _text: String) -> BoxFuture<'_, Result<OutputId, StoreError>> {
-        not_here()
+    fn put_output(&self, _session: SessionId, text: String) -> BoxFuture<'_, Result<OutputId, StoreError>> {
+        // Named by its length, so that it shows whether all of it was kept.
+        let id = format!("kept-{}", text.chars().count());
+        Box::pin(std::future::ready(Ok(id.as_str().into())))
     }
 
     fn get_output(
@@ -158,6 +160,7 @@ const BLOT: &str = "##############";
 struct Deed {
     spec: ToolSpec,
     effect: Effect,
+    says: String,
     trace: Trace,
 }
 
@@ -182,7 +185,7 @@ impl Tool for Deed {
             blocks: vec![ContentBlock::Diff(beside_a_key("before"))],
             digest: "d1".to_owned(),
             limit: None,
-            action: Action::Execute(Box::new(Doing(self.trace.clone()))),
+            action: Action::Execute(Box::new(Doing(self.trace.clone(), self.says.clone()))),
         };
         Box::pin(std::future::ready(Ok(prepared)))
     }
@@ -227,7 +230,7 @@ fn beside_a_key(word: &str) -> FileDiff {
     }
 }
 
-struct Doing(Trace);
+struct Doing(Trace, String);
 
 impl Execute for Doing {
     fn execute(self: Box<Self>, context: CallContext) -> BoxFuture<'static, ToolOutcome> {
@@ -249,7 +252,7 @@ impl Execute for Doing {
                 ContentBlock::Table(table),
             ],
             note: format!("note {KEY}"),
-            ..ToolOutcome::ok(format!("result {KEY}"))
+            ..ToolOutcome::ok(self.1)
         };
         Box::pin(std::future::ready(outcome))
     }
@@ -291,6 +294,11 @@ fn policy() -> Policy {
 
 /// A request whose model does the deed and then says so.
 async fn begun(effect: Effect) -> (SessionHandle, Trace) {
+    begun_saying(effect, format!("result {KEY}")).await
+}
+
+/// The same with that result of the deed.
+async fn begun_saying(effect: Effect, says: String) -> (SessionHandle, Trace) {
     let trace = Trace::default();
     let spec = ToolSpec {
         name: "deed".to_owned(),
@@ -302,6 +310,7 @@ async fn begun(effect: Effect) -> (SessionHandle, Trace) {
     let tool = Deed {
         spec,
         effect,
+        says,
         trace: trace.clone(),
     };
     let surface = Surface {
@@ -512,4 +521,31 @@ async fn a7_a_key_in_what_a_card_shows_or_the_person_says_is_neither_stored_nor_
     }
     let leaked: Vec<_> = told.iter().filter(|event| leaks(event)).collect();
     assert!(leaked.is_empty(), "{leaked:#?}");
+}
+
+/// The window of the model here is not known: 12,000 characters.
+#[tokio::test]
+async fn t3_a_result_beyond_its_budget_is_cut_in_the_middle_and_kept_whole_whatever_the_tool() {
+    for (length, is_cut) in [(12_000, false), (12_001, true), (1_000_000, true)] {
+        let says = format!("head{}tail", "\u{e9}".repeat(length - 8));
+        let (_handle, trace) = begun_saying(Effect::Own, says.clone()).await;
+        let results = ended(&trace).await.into_iter().filter_map(|step| match step {
+            Step::Stored(event, _) => match event.body {
+                EventBody::ItemCompleted { item } => match item.body {
+                    ItemBody::Tool(tool) => tool.result,
+                    _ => None,
+                },
+                _ => None,
+            },
+            _ => None,
+        });
+        let results: Vec<_> = results.collect();
+        let [result] = results.as_slice() else {
+            panic!("{results:?}")
+        };
+        let told = &result.content;
+        assert!(told.chars().count() <= 12_000 && told.starts_with("head") && told.ends_with("tail"));
+        let names_it = told.contains(&format!("read the whole as `output:kept-{length}`"));
+        assert_eq!((names_it, *told == says), (is_cut, !is_cut), "{length}");
+    }
 }

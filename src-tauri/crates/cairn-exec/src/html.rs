@@ -5,6 +5,8 @@
 //! tree, and that ends a process, not a thread.
 
 mod elements;
+#[cfg(feature = "fuzz")]
+pub(crate) mod fuzz;
 pub(crate) mod helper;
 mod survey;
 mod tame;

@@ -9,6 +9,8 @@
 mod command;
 mod environment;
 mod error;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 mod html;
 mod leftovers;
 mod oneshot;

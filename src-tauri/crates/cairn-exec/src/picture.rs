@@ -4,6 +4,8 @@
 //! Nothing of a picture is decoded in the app's own process; only its first bytes are looked at there.
 
 pub(crate) mod client;
+#[cfg(feature = "fuzz")]
+pub(crate) mod fuzz;
 mod header;
 pub(crate) mod helper;
 

@@ -230,6 +230,27 @@ async fn a_picture_that_needs_more_memory_than_allowed_is_refused() {
     assert_eq!(error, PictureError::TooMuchMemory);
 }
 
+/// Found by `./dev fuzz picture`: the screen is one pixel, the frame on it is as large as it says.
+#[tokio::test]
+async fn a_gif_whose_frame_is_larger_than_its_screen_harms_nobody() {
+    for (width, height) in [(0xAC01_u16, 0x0101_u16), (u16::MAX, u16::MAX)] {
+        let mut gif = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xFF\xFF\xFF,\0\0\0\0".to_vec();
+        gif.extend([width.to_le_bytes(), height.to_le_bytes()].concat());
+        gif.extend(b"\0\x02\x02\x44\x01\0;");
+        match scale(&gif).await {
+            Ok(seen) => assert_eq!((seen.width, seen.height), (1, 1)),
+            Err(error) => assert!(
+                matches!(
+                    error,
+                    PictureError::TooMuchMemory | PictureError::Broken(_) | PictureError::TooSlow
+                ),
+                "{width} × {height}: {error}"
+            ),
+        }
+        assert!(scale(&encoded(&plain(1, 1), ImageFormat::Png)).await.is_ok());
+    }
+}
+
 /// CRC-32 as PNG has it.
 fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0_u32, |crc, &byte| {

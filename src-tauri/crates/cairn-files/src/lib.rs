@@ -9,6 +9,7 @@ pub mod diff;
 pub mod edit;
 pub mod encoding;
 mod error;
+pub mod folder;
 pub mod hash;
 pub mod lines;
 pub mod name;

@@ -15,7 +15,7 @@ use crate::{FileError, Root, hash, lines};
 
 /// Up to this size a file is known by the hash of the whole of it, and its lines are counted; bytes.
 pub const WHOLE_LIMIT: u64 = 16 * 1024 * 1024;
-/// Up to this size a file is edited; bytes. The content before and after is held at once.
+/// Up to this size a file is edited; bytes. The content before and after is held at once, and no other copy of it.
 pub const EDIT_LIMIT: u64 = 256 * 1024 * 1024;
 /// Characters of a line that are shown; a longer one is cut and does not count as seen.
 pub const LINE_WIDTH: usize = 2_000;
@@ -171,6 +171,31 @@ pub fn whole(root: &Root, real: &Path, limit: u64) -> Result<Content, FileError>
             mode: before.st_mode as u32 & 0o7777,
             links: before.st_nlink as u64,
         });
+    }
+}
+
+/// The hash that [`whole`] would tell, in constant memory.
+pub fn whole_hash(root: &Root, real: &Path, limit: u64) -> Result<String, FileError> {
+    let mut tries = TRIES;
+    loop {
+        let (mut file, before) = root.open_file(real)?;
+        let stamp = Stamp::of(&before);
+        let shown = root.show(real);
+        if stamp.size > limit {
+            return Err(FileError::TooLarge {
+                shown,
+                size: stamp.size,
+                limit,
+            });
+        }
+        // It may grow while it is read; what lies beyond the limit makes it another content than any that was read.
+        let hash = hash::of_reader((&mut file).take(limit + 1))
+            .map_err(|error| FileError::from_io("read", &shown, &error))?;
+        let after = rustix::fs::fstat(&file).map_err(|errno| FileError::from_errno("read", &shown, errno))?;
+        tries -= 1;
+        if tries == 0 || Stamp::of(&after) == stamp {
+            return Ok(hash);
+        }
     }
 }
 

@@ -256,23 +256,38 @@ pub(crate) enum Failure {
 }
 
 impl Apply {
-    async fn run(self: Box<Self>, context: CallContext) -> ToolOutcome {
+    async fn run(mut self: Box<Self>, context: CallContext) -> ToolOutcome {
+        let image = self.take_image();
         let apply = Arc::new(*self);
-        match apply.write(&context).await {
+        match apply.write(&context, image).await {
             Ok(unrecorded) => apply.outcome(unrecorded),
             Err(failure) => apply.failed(&failure),
         }
     }
 
+    /// The bytes that the journal is to keep. They are handed over, not copied: with what they become they are all of
+    /// the file that is held. Only what was appended to is looked at once more afterwards.
+    fn take_image(&mut self) -> Option<Vec<u8>> {
+        let before = self.change.before.as_mut()?;
+        Some(match self.change.seen {
+            Seen::Appended(_) => before.bytes.clone(),
+            Seen::Whole | Seen::Edited(_) => std::mem::take(&mut before.bytes),
+        })
+    }
+
     /// Checks, journals, writes. What comes back is what the journal said to the end of it, when it failed.
-    async fn write(self: &Arc<Self>, context: &CallContext) -> Result<Option<StoreError>, Failure> {
+    async fn write(
+        self: &Arc<Self>,
+        context: &CallContext,
+        image: Option<Vec<u8>>,
+    ) -> Result<Option<StoreError>, Failure> {
         let checking = Arc::clone(self);
         let swap = blocking(move || checking.check()).await?;
         if context.cancel.is_cancelled() {
             return Err(Failure::Stopped);
         }
         let journal = &context.journal;
-        let image = self.before_image(context, swap.temporary().to_owned());
+        let image = self.before_image(context, image, swap.temporary().to_owned());
         journal.before_change(image).await.map_err(Failure::Journal)?;
         let path = self.change.target.real.clone();
         if context.cancel.is_cancelled() {
@@ -317,7 +332,7 @@ impl Apply {
             (None, _) => return Err(FileError::Appeared(target.shown.clone())),
             (Some(_), Kind::Missing) => return Err(FileError::Changed(target.shown.clone())),
             (Some(before), _) => {
-                if read::whole(root, &target.real, EDIT_LIMIT)?.hash != before.hash {
+                if read::whole_hash(root, &target.real, EDIT_LIMIT)? != before.hash {
                     return Err(FileError::Changed(target.shown.clone()));
                 }
                 Expected::Content(before.hash.clone())
@@ -326,14 +341,14 @@ impl Apply {
         Swap::new(root, &target.real, expected)
     }
 
-    fn before_image(&self, context: &CallContext, temporary: PathBuf) -> BeforeImage {
+    fn before_image(&self, context: &CallContext, image: Option<Vec<u8>>, temporary: PathBuf) -> BeforeImage {
         let before = self.change.before.as_ref();
         BeforeImage {
             session: context.session.clone(),
             turn: context.turn.clone(),
             call: context.call.clone(),
             path: self.change.target.real.clone(),
-            before: before.map(|before| before.bytes.clone()),
+            before: image,
             mode: before.map(|before| before.mode),
             after: self.after_hash.clone(),
             temporary: Some(temporary),

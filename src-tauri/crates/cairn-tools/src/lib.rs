@@ -27,6 +27,7 @@ pub mod shell;
 pub mod todo_write;
 pub mod untrusted;
 mod walk;
+mod watched;
 pub mod web;
 pub mod web_fetch;
 pub mod web_search;
@@ -39,6 +40,7 @@ use cairn_agent::tool::Tool;
 use cairn_exec::Group;
 
 use place::Workspace;
+use watched::watched;
 use web::{Web, WebConfig};
 
 /// Every tool of one session, in the order the model sees them. `group` holds the session's commands, `environment` is
@@ -59,25 +61,29 @@ pub fn all(
     let web = Arc::new(Web::internet());
     let folder = workspace.root().path().to_owned();
     vec![
-        Arc::new(read_file::ReadFile::new(workspace.clone(), processes.clone())),
-        Arc::new(list_dir::ListDir::new(workspace.clone())),
-        Arc::new(glob::Glob::new(workspace.clone())),
-        Arc::new(grep::Grep::new(workspace.clone())),
-        edit_file::tool(workspace.clone()),
-        multi_edit::tool(workspace.clone()),
-        write_file::tool(workspace.clone()),
-        move_file::tool(workspace.clone()),
-        delete_file::tool(workspace.clone()),
-        make_dir::tool(workspace.clone()),
-        shell.clone(),
-        Arc::new(process_output::ProcessOutput::new(group.clone())),
-        Arc::new(process_kill::ProcessKill::new(group)),
-        Arc::new(git::Git::new(
+        watched(Arc::new(read_file::ReadFile::new(
+            workspace.clone(),
+            processes.clone(),
+        ))),
+        watched(Arc::new(list_dir::ListDir::new(workspace.clone()))),
+        watched(Arc::new(glob::Glob::new(workspace.clone()))),
+        watched(Arc::new(grep::Grep::new(workspace.clone()))),
+        watched(edit_file::tool(workspace.clone())),
+        watched(multi_edit::tool(workspace.clone())),
+        watched(write_file::tool(workspace.clone())),
+        watched(move_file::tool(workspace.clone())),
+        watched(delete_file::tool(workspace.clone())),
+        watched(make_dir::tool(workspace.clone())),
+        watched(shell.clone()),
+        watched(Arc::new(process_output::ProcessOutput::new(group.clone()))),
+        watched(Arc::new(process_kill::ProcessKill::new(group))),
+        watched(Arc::new(git::Git::new(
             workspace,
             processes.clone(),
             environment.clone(),
             shell,
-        )),
+        ))),
+        // These two mark and flag what they bring themselves.
         Arc::new(web_fetch::WebFetch::new(web.clone(), processes.clone())),
         Arc::new(web_search::WebSearch::new(
             web,
@@ -86,6 +92,7 @@ pub fn all(
             environment,
             folder,
         )),
+        // What these tell are the words of the model and the person.
         Arc::new(todo_write::TodoWrite::new()),
         Arc::new(ask_user::AskUser::new()),
         Arc::new(remember::Remember::new(memory)),

@@ -179,11 +179,11 @@ impl Apply {
                 return Err(FileError::Swapped(path.shown.clone()));
             }
         }
-        let now = read::whole(root, &self.from.real, EDIT_LIMIT).map_err(|error| match error {
+        let now = read::whole_hash(root, &self.from.real, EDIT_LIMIT).map_err(|error| match error {
             FileError::Missing(shown) => FileError::Changed(shown),
             other => other,
         })?;
-        if now.hash != self.content.hash {
+        if now != self.content.hash {
             return Err(FileError::Changed(self.from.shown.clone()));
         }
         if root.kind(&self.to.real)? != Kind::Missing {

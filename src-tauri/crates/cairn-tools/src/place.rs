@@ -12,7 +12,8 @@ use cairn_agent::tool::ToolError;
 use cairn_files::coverage::Coverage;
 use cairn_files::{FileError, Resolved, Root};
 use cairn_policy::{Effect, Places};
-use ignore::WalkBuilder;
+
+use crate::walk::{Met, Scope, Stop, Visit, walk_alone};
 
 /// Names remembered before the first command of a session; a larger project is remembered in part.
 const NAMES_KEPT: usize = 300_000;
@@ -126,16 +127,49 @@ impl Workspace {
     /// command runs: only commands can make files vanish behind the tools' backs. Later calls do nothing.
     pub fn note_names_before_command(&self) {
         self.names.call_once(|| {
-            let walk = WalkBuilder::new(self.root.path())
-                .hidden(false)
-                .follow_links(false)
-                .build();
-            let mut existed = self.existed.lock().unwrap_or_else(PoisonError::into_inner);
-            for entry in walk.filter_map(Result::ok).take(NAMES_KEPT) {
-                existed.insert(name_hash(entry.path()));
-            }
+            let scope = Scope {
+                base: self.root.path().to_owned(),
+                project: self.root.path().to_owned(),
+                hidden: true,
+                ignored: false,
+            };
+            let stop = Stop::default();
+            walk_alone(&self.root, &scope, &stop, &|| Names {
+                workspace: self,
+                left: NAMES_KEPT,
+                stop: &stop,
+            });
         });
     }
+}
+
+/// Remembers what is met, until it is enough.
+struct Names<'a> {
+    workspace: &'a Workspace,
+    left: usize,
+    stop: &'a Stop,
+}
+
+impl Names<'_> {
+    fn note(&mut self, path: &Path) {
+        self.workspace.note_existing(path);
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            self.stop.set();
+        }
+    }
+}
+
+impl Visit for Names<'_> {
+    fn visit(&mut self, met: &Met<'_>, _stop: &Stop) {
+        self.note(met.path);
+    }
+
+    fn folder(&mut self, path: &Path) {
+        self.note(path);
+    }
+
+    fn done(self) {}
 }
 
 /// Eight bytes instead of a path; two paths with the same ones are told as known, which only asks for care.

@@ -130,8 +130,7 @@ fn item(number: usize, entry: Entry) -> Result<TodoItem, ToolError> {
     }
     let Some(state) = state(&entry.status) else {
         return Err(ToolError::new(format!(
-            "Entry {number} has the status \"{}\", which is none of `pending`, `in_progress`, `completed`, \
-             `cancelled`.",
+            "Entry {number} has the status {:?}, which is none of `pending`, `in_progress`, `completed`, `cancelled`.",
             entry.status.chars().take(40).collect::<String>()
         )));
     };

@@ -5,7 +5,9 @@ mod search {
     pub(crate) mod fixture;
     mod glob;
     mod grep;
+    mod ignoring;
     mod list;
     mod ripgrep;
     mod stopping;
+    mod swapping;
 }

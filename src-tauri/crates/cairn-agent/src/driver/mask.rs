@@ -169,7 +169,9 @@ fn table(rows: &mut Table, mask: Mask<'_>) {
 }
 
 fn plan(items: &mut [TodoItem], mask: Mask<'_>) {
-    items.iter_mut().for_each(|item| put(&mut item.text, mask));
+    for item in items {
+        put(&mut item.text, mask);
+    }
 }
 
 /// A key may be in pieces, of which one is marked as changed or found: a run without a chip is looked at as one text.

@@ -35,14 +35,15 @@ fn work() -> Result<(Head, String), HtmlError> {
     let mut text = String::new();
     input.read_to_string(&mut text).map_err(failed)?;
     let (base, html) = text.split_once('\n').unwrap_or(("", &text));
+    let tamed = tame(html, Url::parse(base).ok());
+    let markdown = to_markdown(&tamed.html);
     let Tamed {
-        html,
         title,
         is_main_part,
         is_cut,
         hidden,
-    } = tame(html, Url::parse(base).ok());
-    let markdown = untame(&html2md::parse_html(&html));
+        ..
+    } = tamed;
     let head = Head {
         title,
         is_main_part,
@@ -50,4 +51,9 @@ fn work() -> Result<(Head, String), HtmlError> {
         hidden,
     };
     Ok((head, markdown))
+}
+
+/// The text of a tamed page.
+pub(super) fn to_markdown(tamed: &str) -> String {
+    untame(&html2md::parse_html(tamed))
 }

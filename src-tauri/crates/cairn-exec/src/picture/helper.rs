@@ -4,13 +4,13 @@
 //! ends; whatever a hostile picture does to it happens to nobody else.
 
 use std::fs::File;
-use std::io::{BufReader, Cursor, Read as _, Seek as _};
+use std::io::{BufRead, BufReader, Cursor, Read as _, Seek};
 use std::process::ExitCode;
 
 use image::codecs::jpeg::JpegEncoder;
 use image::imageops::FilterType;
 use image::metadata::Orientation;
-use image::{DynamicImage, ImageDecoder as _, ImageError, ImageFormat, ImageReader, Limits, RgbImage};
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, RgbImage};
 use serde::{Deserialize, Serialize};
 
 use super::header::{is_animated, sniff};
@@ -26,7 +26,7 @@ const PROCESSOR: u64 = 2;
 const OTHER_MEMORY: u64 = 96 << 20;
 
 /// Bytes of a header that are looked at for its kind.
-const HEAD: u64 = 4096;
+pub(super) const HEAD: u64 = 4096;
 
 /// What a picture is and what follows the answer.
 #[derive(Debug, Serialize, Deserialize)]
@@ -80,13 +80,22 @@ fn work(mut input: File) -> Result<(Answer, Vec<u8>), PictureError> {
     (&input).take(HEAD).read_to_end(&mut head).map_err(broken)?;
     input.rewind().map_err(broken)?;
     let bytes = input.metadata().map_err(broken)?.len();
-    let Sniffed::Picture(kind) = sniff(&head) else {
+    scale(&head, bytes, BufReader::new(input))
+}
+
+/// Decodes a picture of so many bytes that begins with `head`, and makes it fit.
+pub(super) fn scale(
+    head: &[u8],
+    bytes: u64,
+    input: impl BufRead + Seek,
+) -> Result<(Answer, Vec<u8>), PictureError> {
+    let Sniffed::Picture(kind) = sniff(head) else {
         return Err(PictureError::NotAPicture);
     };
     let (picture, orientation) = decode(kind, input)?;
     let (width, height) = (picture.width(), picture.height());
     let fits = width.max(height) <= SENT_EDGE && base64(bytes) <= SENT_BASE64;
-    let as_it_is = fits && orientation == Orientation::NoTransforms && !is_animated(kind, &head);
+    let as_it_is = fits && orientation == Orientation::NoTransforms && !is_animated(kind, head);
     let (width, height) = if swaps(orientation) {
         (height, width)
     } else {
@@ -116,7 +125,20 @@ fn work(mut input: File) -> Result<(Answer, Vec<u8>), PictureError> {
 }
 
 /// Decodes the first frame, and how it has to be turned to be seen upright.
-fn decode(kind: PictureKind, input: File) -> Result<(DynamicImage, Orientation), PictureError> {
+fn decode(
+    kind: PictureKind,
+    input: impl BufRead + Seek,
+) -> Result<(DynamicImage, Orientation), PictureError> {
+    let mut decoder = open(kind, input)?;
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    Ok((DynamicImage::from_decoder(decoder).map_err(explain)?, orientation))
+}
+
+/// A decoder that has read the header and found the picture within the limits; no pixel is decoded yet.
+pub(super) fn open<'a>(
+    kind: PictureKind,
+    input: impl BufRead + Seek + 'a,
+) -> Result<impl ImageDecoder + 'a, PictureError> {
     let format = match kind {
         PictureKind::Png => ImageFormat::Png,
         PictureKind::Jpeg => ImageFormat::Jpeg,
@@ -127,7 +149,7 @@ fn decode(kind: PictureKind, input: File) -> Result<(DynamicImage, Orientation),
     limits.max_image_width = Some(MAX_PICTURE_EDGE);
     limits.max_image_height = Some(MAX_PICTURE_EDGE);
     limits.max_alloc = Some(MAX_MEMORY);
-    let mut reader = ImageReader::with_format(BufReader::new(input), format);
+    let mut reader = ImageReader::with_format(input, format);
     reader.limits(limits.clone());
     let mut decoder = reader.into_decoder().map_err(explain)?;
     let (width, height) = decoder.dimensions();
@@ -136,8 +158,7 @@ fn decode(kind: PictureKind, input: File) -> Result<(DynamicImage, Orientation),
         return Err(PictureError::TooMuchMemory);
     }
     decoder.set_limits(limits).map_err(explain)?;
-    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    Ok((DynamicImage::from_decoder(decoder).map_err(explain)?, orientation))
+    Ok(decoder)
 }
 
 fn explain(error: ImageError) -> PictureError {

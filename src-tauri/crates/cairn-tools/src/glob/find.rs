@@ -7,11 +7,10 @@ use std::time::SystemTime;
 
 use cairn_files::Kind;
 use cairn_policy::Place;
-use ignore::DirEntry;
 
 use super::pattern::Pattern;
 use crate::place::Workspace;
-use crate::walk::{Scope, Stop, Visit, below, walk};
+use crate::walk::{Met, Scope, Stop, Visit, below, walk};
 
 /// A search that is ready to run.
 pub(super) struct Search {
@@ -37,67 +36,103 @@ pub(super) struct Found {
     pub(super) stopped: bool,
 }
 
-/// How a path was come by.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Through {
-    /// By walking real folders to a real file.
-    Folders,
-    /// A link is or may be in it.
-    Link,
-}
-
 /// Newest first, then by path, so that the order is the same every time.
 type Hit = (Reverse<SystemTime>, PathBuf);
+
+/// The newest files of those that were met; the others are only counted, so that a huge tree costs no memory.
+#[derive(Default)]
+struct Newest {
+    hits: Vec<Hit>,
+    /// Older ones than this are not among the newest.
+    oldest: Option<SystemTime>,
+    total: u64,
+    /// What the pattern names as a path was met.
+    met_literal: bool,
+}
+
+impl Newest {
+    /// Counts one, and keeps it as long as it may be among the `most` newest.
+    fn add(&mut self, modified: SystemTime, path: &Path, most: usize) {
+        self.total += 1;
+        if self.oldest.is_some_and(|oldest| modified < oldest) {
+            return;
+        }
+        self.hits.push((Reverse(modified), path.to_owned()));
+        // Not every time: finding the oldest costs as much as there are.
+        if self.hits.len() >= 2 * most + 2 {
+            self.cut(most);
+        }
+    }
+
+    fn cut(&mut self, most: usize) {
+        if self.hits.len() > most {
+            let (_, (Reverse(oldest), _), _) = self.hits.select_nth_unstable(most);
+            self.oldest = Some(*oldest);
+            self.hits.truncate(most);
+        }
+    }
+
+    fn join(&mut self, other: Self, most: usize) {
+        self.hits.extend(other.hits);
+        self.total += other.total;
+        self.met_literal |= other.met_literal;
+        self.cut(most);
+    }
+}
 
 impl Search {
     /// Runs it; gives the newest `most` files.
     pub(super) fn run(&self, most: usize, stop: &Stop) -> Found {
-        let hits = Mutex::new(Vec::new());
+        let all = Mutex::new(Newest::default());
         let mut failed = 0;
         if let (true, Ok(pattern)) = (self.is_folder, &self.pattern) {
-            failed = walk(&self.scope, stop, &|| Finder {
+            failed = walk(self.workspace.root(), &self.scope, stop, &|| Finder {
                 search: self,
                 pattern,
-                own: Vec::new(),
-                all: &hits,
+                most,
+                own: Newest::default(),
+                all: &all,
             });
         }
-        let mut hits: Vec<Hit> = hits.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut found = all.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Ok(metadata) = self.literal.symlink_metadata()
             && !metadata.is_dir()
-            && !hits.iter().any(|(_, path)| *path == self.literal)
-        {
+            && !found.met_literal
             // Any folder on the way to it may be a link too.
-            hits.extend(self.hit(&self.literal, Through::Link));
+            && let Some(modified) = self.led_to(&self.literal)
+        {
+            found.add(modified, &self.literal, most);
         }
-        hits.sort_unstable();
+        found.cut(most);
+        found.hits.sort_unstable();
         Found {
-            files: hits
+            files: found
+                .hits
                 .iter()
-                .take(most)
                 .map(|(_, path)| self.workspace.root().show(path))
                 .collect(),
-            total: hits.len() as u64,
+            total: found.total,
             failed: failed as u64,
             stopped: stop.is_set(),
         }
     }
 
-    /// A file with its time, or nothing for a link that leads out of the project or nowhere.
-    fn hit(&self, path: &Path, through: Through) -> Option<Hit> {
-        if through == Through::Link {
-            let found = self.workspace.root().resolve_path(path).ok()?;
-            // A search outside the project was approved as that: its links may lead to its own neighbours.
-            let within = found.place == Place::Inside || found.real.starts_with(&self.scope.base);
-            if !within || found.kind == Kind::Missing {
-                return None;
-            }
+    /// The time of what a path leads to that is or holds a link; nothing when that lies outside of the project or is not
+    /// there.
+    fn led_to(&self, path: &Path) -> Option<SystemTime> {
+        let root = self.workspace.root();
+        let found = root.resolve_path(path).ok()?;
+        // A search outside the project was approved as that: its links may lead to its own neighbours.
+        let within = found.place == Place::Inside || found.real.starts_with(&self.scope.base);
+        if !within || found.kind == Kind::Missing {
+            return None;
         }
-        let modified = path
-            .metadata()
+        let modified = found
+            .real
+            .symlink_metadata()
             .and_then(|metadata| metadata.modified())
             .unwrap_or(SystemTime::UNIX_EPOCH);
-        Some((Reverse(modified), path.to_owned()))
+        Some(modified)
     }
 }
 
@@ -105,22 +140,24 @@ impl Search {
 struct Finder<'a> {
     search: &'a Search,
     pattern: &'a Pattern,
-    own: Vec<Hit>,
-    all: &'a Mutex<Vec<Hit>>,
+    most: usize,
+    own: Newest,
+    all: &'a Mutex<Newest>,
 }
 
 impl Visit for Finder<'_> {
-    fn visit(&mut self, entry: &DirEntry, _stop: &Stop) {
-        if self
-            .pattern
-            .is_match(below(&self.search.scope.base, entry.path()))
-        {
-            let through = if entry.path_is_symlink() {
-                Through::Link
-            } else {
-                Through::Folders
-            };
-            self.own.extend(self.search.hit(entry.path(), through));
+    fn visit(&mut self, met: &Met<'_>, _stop: &Stop) {
+        if !self.pattern.is_match(below(&self.search.scope.base, met.path)) {
+            return;
+        }
+        let modified = if met.is_link {
+            self.search.led_to(met.path)
+        } else {
+            Some(met.folder.modified(met.name).unwrap_or(SystemTime::UNIX_EPOCH))
+        };
+        if let Some(modified) = modified {
+            self.own.met_literal |= met.path.as_os_str() == self.search.literal.as_os_str();
+            self.own.add(modified, met.path, self.most);
         }
     }
 
@@ -128,6 +165,39 @@ impl Visit for Finder<'_> {
         self.all
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .extend(self.own);
+            .join(self.own, self.most);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn the_newest_are_kept_and_all_are_counted(
+            times in proptest::collection::vec(0_u64..20, 0..200), most in 1_usize..12, threads in 1_usize..4
+        ) {
+            let hit = |(at, time): (usize, &u64)| {
+                let time = SystemTime::UNIX_EPOCH + Duration::from_secs(*time);
+                (Reverse(time), PathBuf::from(format!("{at:03}")))
+            };
+            let mut all = Newest::default();
+            for thread in 0..threads {
+                let mut own = Newest::default();
+                for (Reverse(time), path) in times.iter().enumerate().map(hit).skip(thread).step_by(threads) {
+                    own.add(time, &path, most);
+                }
+                all.join(own, most);
+            }
+            all.hits.sort();
+            let mut expected: Vec<Hit> = times.iter().enumerate().map(hit).collect();
+            expected.sort();
+            expected.truncate(most);
+            proptest::prop_assert_eq!(all.hits, expected);
+            proptest::prop_assert_eq!(all.total, times.len() as u64);
+        }
     }
 }

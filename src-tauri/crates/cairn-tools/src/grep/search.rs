@@ -2,26 +2,31 @@
 
 mod sink;
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cairn_files::FileError;
 use cairn_policy::is_credential;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
-use ignore::DirEntry;
+use rustix::fs::Stat;
 
 use super::Output;
 use super::collect::{Found, Tally};
 use super::matcher::{Lines, Query};
 use crate::glob::pattern::Pattern;
 use crate::place::Workspace;
-use crate::walk::{Scope, Stop, Visit, below, walk};
+use crate::walk::{Met, Scope, Stop, Visit, below, walk};
 use sink::{Keep, Lens};
 
 /// Bytes of one line, or of one file where matches may span lines, that are held in memory.
 const HEAP_LIMIT: usize = 64 << 20;
+
+/// Bytes below which a file is read in one go; also what the searcher looks through for bytes that are no text.
+const SMALL: usize = 64 << 10;
 
 /// A search that is ready to run.
 pub(super) struct Search {
@@ -74,10 +79,11 @@ impl Search {
         let found = Mutex::new(Found::default());
         let make = || Worker::new(self, &found);
         let failed = match &self.place {
-            Place::Folder(scope) => walk(scope, stop, &make),
+            Place::Folder(scope) => walk(self.workspace.root(), scope, stop, &make),
             Place::File(path) => {
                 let mut worker = make();
-                worker.search(path, stop);
+                let opened = self.workspace.root().open_file(path);
+                worker.search(path, opened, stop);
                 worker.done();
                 0
             }
@@ -140,6 +146,8 @@ struct Worker<'a> {
     searcher: Searcher,
     tally: Tally,
     found: &'a Mutex<Found>,
+    /// What small files are read into, one after the other.
+    small: Vec<u8>,
     /// The last folder met, and whether every file in it is a credential.
     folder: (PathBuf, bool),
 }
@@ -151,24 +159,22 @@ impl<'a> Worker<'a> {
             searcher: searcher(&search.query, search.output, search.context),
             tally: Tally::default(),
             found,
+            small: vec![0; SMALL],
             folder: (PathBuf::new(), false),
         }
     }
 
-    fn is_credential(&mut self, path: &Path) -> bool {
-        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-            return is_credential(path);
-        };
+    fn is_credential(&mut self, met: &Met<'_>) -> bool {
         // The names of the folders are the same for all files in it, and there are many.
-        if self.folder.0 != folder {
-            self.folder = (folder.to_owned(), is_credential(&folder.join("plain")));
+        if self.folder.0.as_os_str() != met.within.as_os_str() {
+            self.folder = (met.within.to_owned(), is_credential(&met.within.join("plain")));
         }
-        self.folder.1 || is_credential(Path::new(name))
+        self.folder.1 || is_credential(Path::new(OsStr::from_bytes(met.name.to_bytes())))
     }
 
-    fn search(&mut self, path: &Path, stop: &Stop) {
-        let file = match self.search.workspace.root().open_file(path) {
-            Ok((file, _)) => file,
+    fn search(&mut self, path: &Path, opened: Result<(File, Stat), FileError>, stop: &Stop) {
+        let (file, size) = match opened {
+            Ok((file, stat)) => (file, u64::try_from(stat.st_size).unwrap_or(0)),
             // Gone since it was listed: it is not there to be searched.
             Err(FileError::Missing(_)) => return,
             Err(_) => {
@@ -182,19 +188,27 @@ impl<'a> Worker<'a> {
                 .unwrap_or_else(PoisonError::into_inner)
                 .is_beyond(path)
         };
-        let keep = Keep::Ask(&beyond);
         let mut lens = Lens::new(
             &self.search.query,
             self.search.output,
             self.search.context,
-            keep,
+            Keep::Ask(&beyond),
             stop,
         );
-        let read = self.searcher.search_reader(
-            &self.search.query.matcher,
-            Stoppable { inner: file, stop },
-            &mut lens,
-        );
+        let matcher = &self.search.query.matcher;
+        let read = match read_small(&file, size, &mut self.small) {
+            Ok(Whole::Yes(length)) => {
+                let text = self.small.get(..length).unwrap_or_default();
+                self.searcher.search_slice(matcher, text, &mut lens)
+            }
+            Ok(Whole::No(length)) => {
+                let begun = self.small.get(..length).unwrap_or_default();
+                let inner = begun.chain(file);
+                self.searcher
+                    .search_reader(matcher, Stoppable { inner, stop }, &mut lens)
+            }
+            Err(error) => Err(error),
+        };
         match read {
             Ok(()) if lens.is_binary() => self.tally.binary += 1,
             Ok(()) => {
@@ -220,16 +234,16 @@ impl<'a> Worker<'a> {
 }
 
 impl Visit for Worker<'_> {
-    fn visit(&mut self, entry: &DirEntry, stop: &Stop) {
+    fn visit(&mut self, met: &Met<'_>, stop: &Stop) {
         // What a link leads to is searched where it is, or lies outside the project (case F04).
-        if entry.path_is_symlink() || !self.search.lets_in(entry.path()) {
+        if met.is_link || !self.search.lets_in(met.path) {
             return;
         }
-        if self.search.credentials == Credentials::Skipped && self.is_credential(entry.path()) {
+        if self.search.credentials == Credentials::Skipped && self.is_credential(met) {
             self.tally.credential += 1;
             return;
         }
-        self.search(entry.path(), stop);
+        self.search(met.path, met.folder.open_file(met.name), stop);
     }
 
     fn done(self) {
@@ -264,7 +278,7 @@ struct Stoppable<'a, R> {
     stop: &'a Stop,
 }
 
-impl Read for Stoppable<'_, File> {
+impl<R: Read> Read for Stoppable<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.stop.is_set() {
             Err(io::Error::other("stopped"))
@@ -274,12 +288,31 @@ impl Read for Stoppable<'_, File> {
     }
 }
 
-impl Read for Stoppable<'_, &[u8]> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.stop.is_set() {
-            Err(io::Error::other("stopped"))
-        } else {
-            self.inner.read(buffer)
+/// What was read of a file; the length is that of what is in the buffer.
+enum Whole {
+    /// All of it.
+    Yes(usize),
+    /// There may be more.
+    No(usize),
+}
+
+/// Reads a small file in one go, as most are: searching it where it lies saves copying it and asking for its end.
+fn read_small(mut file: &File, size: u64, buffer: &mut [u8]) -> io::Result<Whole> {
+    let mut length = 0;
+    if size >= buffer.len() as u64 {
+        return Ok(Whole::No(0));
+    }
+    while let Some(rest) = buffer.get_mut(length..).filter(|rest| !rest.is_empty()) {
+        match file.read(rest) {
+            Ok(0) => return Ok(Whole::Yes(length)),
+            Ok(more) => length += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        // What the system generates as it is read claims to be empty.
+        if size > 0 && length as u64 == size {
+            return Ok(Whole::Yes(length));
         }
     }
+    Ok(Whole::No(length))
 }

@@ -1,13 +1,14 @@
 //! Names that resemble one that is not there.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use cairn_agent::tool::ToolError;
 use cairn_files::{Resolved, name};
 use cairn_policy::Place;
-use ignore::WalkBuilder;
 
 use crate::place::Workspace;
+use crate::walk::{Met, Scope, Stop, Visit, walk_alone};
 
 /// Names told.
 const TOLD: usize = 3;
@@ -35,36 +36,71 @@ pub(crate) fn explain_missing(workspace: &Workspace, target: &Resolved) -> ToolE
 
 fn similar(workspace: &Workspace, missing: &Path) -> Vec<String> {
     let root = workspace.root();
-    let wanted = lower(missing);
-    let wanted_path = root.show(missing).to_lowercase();
-    let mut found: Vec<(usize, PathBuf)> = Vec::new();
-    let walk = WalkBuilder::new(root.path())
-        .hidden(false)
-        .follow_links(false)
-        .build();
-    for entry in walk.filter_map(Result::ok).take(COMPARED) {
-        if entry.file_type().is_none_or(|kind| kind.is_dir()) {
-            continue;
-        }
-        let name = lower(entry.path());
-        let far = if name == wanted {
-            0
-        } else if entry.path().parent() == missing.parent() {
-            distance(&name, &wanted)
-        } else {
-            distance(&root.show(entry.path()).to_lowercase(), &wanted_path)
-        };
-        let most = if name == wanted {
-            usize::MAX
-        } else {
-            (wanted.chars().count() / 3).max(1)
-        };
-        if far <= most {
-            found.push((far, entry.into_path()));
-        }
-    }
+    let scope = Scope {
+        base: root.path().to_owned(),
+        project: root.path().to_owned(),
+        hidden: true,
+        ignored: false,
+    };
+    let all = Mutex::new(Vec::new());
+    walk_alone(root, &scope, &Stop::default(), &|| Resembling {
+        workspace,
+        missing,
+        wanted: lower(missing),
+        wanted_path: root.show(missing).to_lowercase(),
+        left: COMPARED,
+        own: Vec::new(),
+        all: &all,
+    });
+    let mut found = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.sort();
     found.iter().take(TOLD).map(|(_, path)| root.show(path)).collect()
+}
+
+/// Gathers paths that resemble one, each with how far it is from it.
+struct Resembling<'a> {
+    workspace: &'a Workspace,
+    missing: &'a Path,
+    /// The name that is not there, in small letters, and its path.
+    wanted: String,
+    wanted_path: String,
+    /// Names that may still be compared.
+    left: usize,
+    own: Vec<(usize, PathBuf)>,
+    all: &'a Mutex<Vec<(usize, PathBuf)>>,
+}
+
+impl Visit for Resembling<'_> {
+    fn visit(&mut self, met: &Met<'_>, stop: &Stop) {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            stop.set();
+        }
+        let name = lower(met.path);
+        let far = if name == self.wanted {
+            0
+        } else if self.missing.parent() == Some(met.within) {
+            distance(&name, &self.wanted)
+        } else {
+            let path = self.workspace.root().show(met.path).to_lowercase();
+            distance(&path, &self.wanted_path)
+        };
+        let most = if name == self.wanted {
+            usize::MAX
+        } else {
+            (self.wanted.chars().count() / 3).max(1)
+        };
+        if far <= most {
+            self.own.push((far, met.path.to_owned()));
+        }
+    }
+
+    fn done(self) {
+        self.all
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(self.own);
+    }
 }
 
 fn lower(path: &Path) -> String {

@@ -36,6 +36,11 @@ impl Session {
             cairn_tools::web::WebConfig::default(),
             Arc::new(cairn_tools::remember::NoMemory),
         );
+        Self::of(tools, journal)
+    }
+
+    /// With these tools.
+    pub(crate) fn of(tools: Vec<Arc<dyn Tool>>, journal: Arc<dyn Journal>) -> Self {
         Self {
             tools: tools
                 .into_iter()
@@ -44,12 +49,14 @@ impl Session {
             journal,
             runtime: tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(1)
+                .enable_all()
                 .build()
                 .unwrap(),
         }
     }
 
-    fn context(&self) -> CallContext {
+    /// The surroundings of a call.
+    pub(crate) fn context(&self) -> CallContext {
         CallContext {
             session: "s".into(),
             turn: "t".into(),
@@ -83,7 +90,18 @@ impl Session {
 
     /// All that happens after it.
     pub(crate) fn execute(&self, call: Box<dyn Execute>) -> ToolOutcome {
-        self.runtime.block_on(call.execute(self.context()))
+        self.execute_in(call, self.context())
+    }
+
+    /// The same in other surroundings.
+    pub(crate) fn execute_in(&self, call: Box<dyn Execute>, context: CallContext) -> ToolOutcome {
+        self.runtime.block_on(call.execute(context))
+    }
+
+    /// Waits for something beside the calls.
+    #[allow(dead_code, reason = "only measurements do")]
+    pub(crate) fn wait_for<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
     }
 
     /// Both; fails unless the call ends well.

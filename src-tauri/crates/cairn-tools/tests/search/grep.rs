@@ -589,3 +589,34 @@ fn the_card_is_named_after_the_pattern() {
     );
     assert_eq!(title(json!({"pattern": "x", "path": "src/"})).1, "x in src");
 }
+
+/// The most memory that this process ever held, bytes.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
+
+#[test]
+fn bad_input_a_line_of_200_mb_is_left_out_and_said() {
+    let project = Project::new();
+    project.write("a", "needle\n");
+    {
+        let mut file = std::fs::File::create(project.path("line")).unwrap();
+        let piece = vec![b'x'; 1_000_000];
+        for _ in 0..200 {
+            std::io::Write::write_all(&mut file, &piece).unwrap();
+        }
+        std::io::Write::write_all(&mut file, b"needle\n").unwrap();
+    }
+    let before = peak();
+    let outcome = project.run(&project.grep(), json!({ "pattern": "needle" }));
+    let more = peak() - before;
+    assert!(outcome.content.contains("1 match"), "{}", outcome.content);
+    assert!(outcome.content.contains("skipped"), "{}", outcome.content);
+    // A buffer of 64 MB, and one of half its size while it grows.
+    assert!(more <= 128 << 20, "{more} bytes more");
+}

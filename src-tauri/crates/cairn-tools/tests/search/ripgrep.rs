@@ -102,6 +102,11 @@ fn tree() -> impl Strategy<Value = Vec<(String, String)>> {
                 "src/*.rs",
                 "# no",
                 "\\[id\\]",
+                "!.dot.rs",
+                "!.hidden/",
+                "*",
+                "!src/",
+                "/*.md",
             ]),
             0..4,
         ),
@@ -110,15 +115,27 @@ fn tree() -> impl Strategy<Value = Vec<(String, String)>> {
     (
         prop::collection::vec(file, 1..25),
         prop::collection::vec(ignore, 0..3),
+        prop::option::of(prop::sample::select(vec![
+            "src/.git/",
+            "src/deep/.git/",
+            "lib/.git/",
+        ])),
     )
-        .prop_map(|(files, ignores)| files.into_iter().chain(ignores).collect())
+        .prop_map(|(files, ignores, inner)| {
+            let inner = inner.map(|folder| (folder.to_owned(), String::new()));
+            files.into_iter().chain(ignores).chain(inner).collect()
+        })
 }
 
 fn project(files: &[(String, String)]) -> Project {
     let project = Project::new();
     std::fs::create_dir(project.path(".git")).unwrap();
     for (name, content) in files {
-        project.write(name, content);
+        if name.ends_with('/') {
+            std::fs::create_dir_all(project.path(name)).unwrap();
+        } else {
+            project.write(name, content);
+        }
     }
     project
 }

@@ -51,6 +51,26 @@ fn t2_a_stopped_search_closes_within_100_ms() {
 }
 
 #[test]
+fn t2_a_stopped_walk_closes_within_100_ms() {
+    let project = Project::new();
+    for number in 0..3_000 {
+        project.write(&format!("part{}/file{number}.txt", number / 100), "some text\n");
+    }
+    for (tool, arguments) in [
+        (&project.grep() as &dyn Tool, json!({"pattern": "nothing"})),
+        (&project.glob(), json!({"pattern": "*"})),
+    ] {
+        let mut quickest = Duration::MAX;
+        for _ in 0..5 {
+            let (took, ok) = stop_after(&project, tool, arguments.clone(), Duration::ZERO);
+            assert!(!ok, "it was over before it could be stopped");
+            quickest = quickest.min(took);
+        }
+        assert!(quickest < Duration::from_millis(100), "{quickest:?}");
+    }
+}
+
+#[test]
 fn a_call_that_was_stopped_before_it_began_does_nothing_wrong() {
     let project = Project::with(&["a.txt"]);
     for (tool, arguments) in [
