@@ -433,3 +433,30 @@ fn the_card_names_pattern_and_folder() {
         "1 file"
     );
 }
+
+#[test]
+fn a_pattern_of_one_level_walks_no_deeper() {
+    let project = Project::with(&["a/x.rs", "a/b/x.rs", "a/b/c/x.rs", "x.rs"]);
+    for (pattern, expected) in [
+        ("a/*", vec!["a/x.rs"]),
+        ("./*.rs", vec!["x.rs"]),
+        ("*/x.rs", vec!["a/x.rs"]),
+        ("a/*/x.rs", vec!["a/b/x.rs"]),
+        ("{a/b,a}/{c,.}/x.rs", vec!["a/b/c/x.rs"]),
+        ("a/**", vec!["a/b/c/x.rs", "a/b/x.rs", "a/x.rs"]),
+    ] {
+        let mut found = project.found(json!({ "pattern": pattern, "hidden": true }));
+        found.sort();
+        assert_eq!(found, expected, "{pattern}");
+    }
+    // What cannot be listed is not even tried below the level that can match.
+    let deep = project.path("a/b/c");
+    std::fs::set_permissions(&deep, std::os::unix::fs::PermissionsExt::from_mode(0)).unwrap();
+    let outcome = project.run(&project.glob(), json!({ "pattern": "a/*" }));
+    std::fs::set_permissions(&deep, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    assert!(
+        !outcome.content.contains("could not be looked at"),
+        "{}",
+        outcome.content
+    );
+}
