@@ -388,7 +388,7 @@ async fn p2_the_content_of_a_credential_file_is_not_shown_by_the_name_of_its_obj
     let line = listed
         .content
         .lines()
-        .find(|line| line.ends_with(".env"))
+        .find(|line| line.split_whitespace().last() == Some(".env"))
         .unwrap();
     let object = line.split_whitespace().nth(1).unwrap();
     for args in [

@@ -218,7 +218,7 @@ impl<V: Visit> Member<'_, V> {
             return 0;
         }
         let below = super::below(self.base, folder).as_os_str().as_bytes();
-        1 + below.iter().filter(|byte| **byte == b'/').count()
+        below.split(|byte| *byte == b'/').count()
     }
 
     fn begin(&mut self, folder: &Path) {
