@@ -90,6 +90,14 @@ pub enum EditError {
         /// The character.
         lost: char,
     },
+    /// What would be there is no text, or another one in the encoding that it then seems to have.
+    #[error(
+        "afterwards the file would not read as {encoding} any more, and new_string would come out as something else. Leave NUL and other control characters out of new_string, or ask the user whether the file may become UTF-8"
+    )]
+    Unreadable {
+        /// The encoding's name.
+        encoding: &'static str,
+    },
     /// The match covers bytes that are no text.
     #[error(
         "old_string covers bytes that are not valid {encoding} (shown as \u{fffd}), so they could not be kept. Choose a text without them"
@@ -148,6 +156,11 @@ fn apply_one(bytes: &[u8], edit: &Replacement<'_>) -> Result<Option<(Vec<u8>, Ve
         });
     }
     let after = splice(bytes, &decoded, &found, edit.new, ends)?;
+    if !encoding::reads_the_same(&decoded, &after) {
+        return Err(EditError::Unreadable {
+            encoding: decoded.encoding.name(),
+        });
+    }
     Ok(Some((after, shifts(&decoded.text, &found, edit, ends))))
 }
 

@@ -124,6 +124,19 @@ pub fn decode_as(encoding: Encoding, bytes: &[u8]) -> (Cow<'_, str>, Vec<(usize,
     }
 }
 
+/// Whether changed bytes of a text still read as what was written into them: in the same encoding, or in another one
+/// that shows the same. A NUL makes binary of a text, and two letters of an 8-bit encoding can be one of UTF-8.
+pub fn reads_the_same(old: &Decoded<'_>, after: &[u8]) -> bool {
+    if old.encoding == Encoding::Utf8 && old.damaged.is_empty() {
+        // Valid text cannot turn into another encoding, so it need not be decoded once more, however long it is.
+        return text_or_binary(after, Encoding::Utf8, old.bom) != Detected::Binary;
+    }
+    decode(after).is_some_and(|now| {
+        let meant = || decode_as(old.encoding, after.get(old.bom..).unwrap_or_default()).0;
+        now.encoding == old.encoding || now.text == meant()
+    })
+}
+
 /// Encodes text without a mark.
 pub fn encode(encoding: Encoding, text: &str) -> Result<Vec<u8>, Unencodable> {
     match encoding {

@@ -170,9 +170,10 @@ impl Swap {
         }
         rustix::fs::unlinkat(dir, self.temporary_name(), AtFlags::empty())
             .map_err(|errno| self.fail("delete", errno))?;
-        calls
-            .sync(dir)
-            .map_err(|errno| self.fail("sync the folder of", errno))?;
+        if let Err(errno) = calls.sync(dir) {
+            // It is gone for everybody to see, and an error would say that it never went: nobody could bring it back.
+            tracing::warn!(path = %self.shown, %errno, "the folder of a deleted file could not be synced");
+        }
         Ok(Written {
             hash: None,
             mode: 0,

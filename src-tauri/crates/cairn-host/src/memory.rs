@@ -150,17 +150,18 @@ impl ProjectMemory {
             Err(cairn_files::FileError::Missing(_)) => None,
             Err(error) => return Err(bad(&error.to_string())),
         };
+        // Bytes and not text: what somebody wrote there in another encoding stays as it is.
         let mut list = before.as_ref().map_or_else(
-            || "# What to know about this project\n\n".to_owned(),
-            |content| String::from_utf8_lossy(&content.bytes).into_owned(),
+            || b"# What to know about this project\n\n".to_vec(),
+            |content| content.bytes.clone(),
         );
-        if !list.ends_with('\n') {
-            list.push('\n');
+        if !list.is_empty() && !list.ends_with(b"\n") {
+            list.push(b'\n');
         }
-        list.push_str(&format!("- {text}\n"));
+        list.extend_from_slice(format!("- {text}\n").as_bytes());
         let expected = before.map_or(Expected::Absent, |content| Expected::Content(content.hash));
         Swap::new(&self.project.root, &found.real, expected)
-            .and_then(|swap| swap.write(&self.project.root, list.as_bytes()))
+            .and_then(|swap| swap.write(&self.project.root, &list))
             .map_err(|error| bad(&error.to_string()))?;
         self.forget(text)
     }
@@ -309,6 +310,18 @@ mod tests {
         );
         assert_eq!(texts(&kept), ["Mind the gap.", "Use just."]);
         assert!(kept.list().unwrap().iter().all(|fact| fact.shared));
+    }
+
+    #[test]
+    fn t26_sharing_leaves_every_byte_that_was_there() {
+        let (folder, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let kept = memory(folder.path(), data.path());
+        std::fs::create_dir(folder.path().join(".cairn")).unwrap();
+        std::fs::write(folder.path().join(SHARED), b"- caf\xe9").unwrap();
+        kept.add("Use just.").unwrap();
+        kept.share("Use just.").unwrap();
+        let list = std::fs::read(folder.path().join(SHARED)).unwrap();
+        assert_eq!(list, b"- caf\xe9\n- Use just.\n");
     }
 
     #[test]

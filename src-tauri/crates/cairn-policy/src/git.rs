@@ -105,6 +105,9 @@ impl Form {
                     && (read.words.is_empty() || read.options.iter().any(|o| lists.contains(&o.as_str())))
             }
             "rev-parse" => read.paths.is_empty(),
+            // Git follows one path and takes no other beside it, so nothing could be left out; and what it follows may
+            // have been a credential file under an earlier name.
+            "log" | "show" => !(read.shows_content && read.options.iter().any(|o| o == "--follow")),
             _ => true,
         }
     }

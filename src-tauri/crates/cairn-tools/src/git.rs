@@ -116,6 +116,7 @@ impl Git {
                 },
                 line: format!("git {target}"),
                 hides: read.shows_content,
+                only_commits: read.subcommand == "show",
             })),
         })
     }
@@ -250,7 +251,18 @@ fn arguments(read: &GitRead) -> Vec<String> {
     for setting in SETTINGS {
         words.extend(["-c".to_owned(), (*setting).to_owned()]);
     }
-    words.push(read.subcommand.to_owned());
+    if read.subcommand == "show" {
+        // `show` prints any object, and the content of a credential file is one that no path leaves out. This shows
+        // commits as `show` does, and nothing else.
+        words.extend(["log", "--no-walk", "--cc"].map(str::to_owned));
+    } else {
+        words.push(read.subcommand.to_owned());
+    }
+    let is_history = matches!(read.subcommand, "log" | "show") && read.shows_content;
+    if is_history && read.paths.is_empty() && !read.options.iter().any(|o| o == "--simplify-by-decoration") {
+        // Only the leaving out names paths then: merges and empty commits must not be left out with it.
+        words.extend(["--full-history", "--sparse"].map(str::to_owned));
+    }
     if matches!(read.subcommand, "diff" | "log" | "show") {
         // External diffs and text conversion are programs that a repository names. Cases G03 to G05.
         words.extend(["--no-ext-diff", "--no-textconv"].map(str::to_owned));
@@ -332,6 +344,10 @@ fn shown(words: &[String]) -> String {
     short
 }
 
+/// What is said when `show` had nothing to show.
+const NO_COMMIT: &str = "git printed nothing: no commit was named, or none that changes these paths. Trees and the \
+                         content of single objects are shown by [\"cat-file\", \"-p\", OBJECT], which asks the user.";
+
 /// A reading call that was judged.
 struct Reading {
     processes: Processes,
@@ -339,6 +355,8 @@ struct Reading {
     line: String,
     /// Credential files are left out of what it shows.
     hides: bool,
+    /// Other objects than commits are not shown.
+    only_commits: bool,
 }
 
 impl Execute for Reading {
@@ -354,6 +372,9 @@ impl Execute for Reading {
             };
             let output = finished.output.text();
             let mut content = match finished.end {
+                CommandEnd::Exited { code: 0 } if output.is_empty() && self.only_commits => {
+                    NO_COMMIT.to_owned()
+                }
                 CommandEnd::Exited { code: 0 } if output.is_empty() => "git printed nothing.".to_owned(),
                 CommandEnd::Exited { code: 0 } => output.clone(),
                 CommandEnd::Exited { code } => format!("git ended with exit code {code}.\n{output}"),

@@ -24,7 +24,7 @@ use crate::place::Workspace;
 use crate::prepared::{counted, lists};
 use crate::walk::{Scope, Stop, interruptible};
 use find::{Found, Search};
-use pattern::{Anchor, Pattern, names_hidden, split};
+use pattern::{Anchor, Pattern, depth, names_hidden, split};
 
 const NAME: &str = "glob";
 /// Files shown.
@@ -104,6 +104,7 @@ impl Glob {
                 project: self.workspace.root().path().to_owned(),
                 hidden: input.hidden.unwrap_or(false) || names_hidden(rest),
                 ignored: input.ignored.unwrap_or(false),
+                depth: depth(rest, anchor),
             },
             is_folder: from.kind == Kind::Folder,
             literal: from.real.join(rest),

@@ -164,6 +164,7 @@ impl Grep {
                 project: self.workspace.root().path().to_owned(),
                 hidden: false,
                 ignored: false,
+                depth: None,
             })),
             Kind::File => Ok(Place::File(at.real.clone())),
             Kind::Missing => Err(self.workspace.explain(&FileError::Missing(at.shown.clone()))),

@@ -132,6 +132,7 @@ impl Workspace {
                 project: self.root.path().to_owned(),
                 hidden: true,
                 ignored: false,
+                depth: None,
             };
             let stop = Stop::default();
             walk_alone(&self.root, &scope, &stop, &|| Names {

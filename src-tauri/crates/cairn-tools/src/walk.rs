@@ -32,6 +32,8 @@ pub(crate) struct Scope {
     pub(crate) hidden: bool,
     /// Files that ignore rules leave out are met too.
     pub(crate) ignored: bool,
+    /// How many folders deep is walked below the first one; none for all of them.
+    pub(crate) depth: Option<usize>,
 }
 
 /// An entry that was met: a file or a link, never a folder, pipe, socket or device.
@@ -97,9 +99,11 @@ fn walk_on<V: Visit>(
         root,
         stop,
         threads,
+        base: &scope.base,
+        depth: scope.depth,
         make,
     };
-    unread + crew.walk(&scope.base, rules)
+    unread + crew.walk(rules)
 }
 
 /// The path below the folder that was walked; the path itself where it is not below. Both are real paths, so that bytes

@@ -73,6 +73,13 @@ fn prepare(workspace: &Arc<Workspace>, input: &Input) -> Result<Prepared, ToolEr
 }
 
 fn create(workspace: &Arc<Workspace>, target: Resolved, input: &Input) -> Result<Change, ToolError> {
+    if input.path.ends_with('/') {
+        return Err(ToolError::new(format!(
+            "{} was not written: `{}` names a folder. Give the whole path with the file's name, or make the folder \
+             with make_dir.",
+            target.shown, input.path
+        )));
+    }
     if workspace.has_existed(&target.real) && !workspace.coverage().saw_whole(&target.real) {
         return Err(ToolError::new(format!(
             "{0} was not written: it was there in this session and has vanished, and you never saw all of it. \
@@ -113,6 +120,7 @@ fn overwrite(
         )));
     };
     let after = in_the_form_of(&decoded, content, &target.shown)?;
+    check_reads(&decoded, &after, &target.shown)?;
     let told = format!("Wrote {}, {} now", target.shown, counted(count_lines(&after)));
     Ok(Change {
         workspace: Arc::clone(workspace),
@@ -149,6 +157,7 @@ fn append(
     let first = lines::split(&decoded.text, ends).len() as u64 + 1;
     let mut after = old.bytes.clone();
     after.extend_from_slice(&encode(decoded.encoding, &added, &target.shown)?);
+    check_reads(&decoded, &after, &target.shown)?;
     let told = format!(
         "Added {} to {}",
         counted(count_lines(added.trim_start_matches(['\r', '\n']).as_bytes())),
@@ -214,6 +223,18 @@ fn encode(encoding: Encoding, text: &str, shown: &str) -> Result<Vec<u8>, ToolEr
             lost.0
         ))
     })
+}
+
+/// What is written must come out again as it was meant.
+fn check_reads(old: &Decoded, after: &[u8], shown: &str) -> Result<(), ToolError> {
+    if encoding::reads_the_same(old, after) {
+        return Ok(());
+    }
+    Err(ToolError::new(format!(
+        "{shown} was not changed: it is written in {}, and with this content it would not read as that any more. Leave \
+         NUL and other control characters out, or ask the user whether the file may become UTF-8.",
+        old.encoding.name()
+    )))
 }
 
 fn counted(lines: u64) -> String {

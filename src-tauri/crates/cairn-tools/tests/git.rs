@@ -55,7 +55,12 @@ fn bench() -> Bench {
     );
     std::fs::write(root.join("f"), "two\n").unwrap();
     std::fs::write(root.join(".env"), "KEY=hunter3\n").unwrap();
-    let workspace = Arc::new(Workspace::new(Arc::new(Root::open(&root).unwrap()), Vec::new()));
+    let tool = tool(&temp, &root);
+    Bench { temp, tool }
+}
+
+fn tool(temp: &TempDir, root: &Path) -> Git {
+    let workspace = Arc::new(Workspace::new(Arc::new(Root::open(root).unwrap()), Vec::new()));
     let environment: Vec<(OsString, OsString)> = vec![
         ("PATH".into(), std::env::var_os("PATH").unwrap()),
         ("HOME".into(), temp.path().into()),
@@ -71,8 +76,7 @@ fn bench() -> Bench {
         cairn_exec::Group::new(processes.clone(), |_| {}),
         environment.clone(),
     ));
-    let tool = Git::new(workspace, processes, environment, shell);
-    Bench { temp, tool }
+    Git::new(workspace, processes, environment, shell)
 }
 
 fn git(root: &Path, args: &[&str]) {
@@ -117,6 +121,10 @@ impl Bench {
 
     async fn run(&self, args: &[&str]) -> ToolOutcome {
         run(self.prepare(args).await).await
+    }
+
+    fn temp_root_is(&mut self, root: &Path) {
+        self.tool = tool(&self.temp, root);
     }
 
     fn ran_something(&self) -> bool {
@@ -371,4 +379,164 @@ async fn t1_wrong_words_are_said() {
             "{args}: {error:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn p2_the_content_of_a_credential_file_is_not_shown_by_the_name_of_its_object() {
+    let bench = bench();
+    let listed = bench.run(&["ls-files", "-s"]).await;
+    let line = listed
+        .content
+        .lines()
+        .find(|line| line.split_whitespace().last() == Some(".env"))
+        .unwrap();
+    let object = line.split_whitespace().nth(1).unwrap();
+    for args in [
+        vec!["show", object],
+        vec!["show", "HEAD", object],
+        vec!["show", &object[..9]],
+        vec!["show", "--all", object],
+        vec!["diff", object, "HEAD"],
+        vec!["log", "-p", object],
+    ] {
+        let prepared = bench.prepare(&args).await;
+        if reads(&prepared) {
+            let outcome = run(prepared).await;
+            assert!(
+                !outcome.content.contains("hunter2"),
+                "{args:?}: {}",
+                outcome.content
+            );
+        }
+    }
+    let told = bench.run(&["show", object]).await.content;
+    assert!(told.contains("cat-file"), "{told}");
+}
+
+#[tokio::test]
+async fn p2_searching_history_tells_nothing_of_a_credential_file() {
+    let bench = bench();
+    for search in ["-Shunter2", "-GKEY=h"] {
+        let outcome = bench.run(&["log", "--oneline", search]).await;
+        assert!(!outcome.content.contains("first"), "{}", outcome.content);
+    }
+}
+
+#[tokio::test]
+async fn t23_empty_commits_and_merges_are_shown_as_git_shows_them() {
+    let bench = bench();
+    let root = bench.root();
+    let who = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    let by = |args: &[&str]| git(&root, &[&who[..], args].concat());
+    git(&root, &["checkout", "-q", "--", "."]);
+    by(&["commit", "-q", "--allow-empty", "-m", "nothing in it"]);
+    let outcome = bench.run(&["show", "HEAD"]).await;
+    assert!(outcome.content.contains("nothing in it"), "{}", outcome.content);
+    git(&root, &["checkout", "-q", "-b", "side", "HEAD~1"]);
+    std::fs::write(root.join("g"), "g\n").unwrap();
+    git(&root, &["add", "g"]);
+    by(&["commit", "-qm", "on the side"]);
+    git(&root, &["checkout", "-q", "main"]);
+    by(&["merge", "-q", "--no-ff", "-m", "both together", "side"]);
+    let outcome = bench.run(&["show", "HEAD"]).await;
+    assert!(outcome.content.contains("both together"), "{}", outcome.content);
+    let outcome = bench.run(&["log", "-p"]).await;
+    for message in ["first", "nothing in it", "on the side", "both together"] {
+        assert!(
+            outcome.content.contains(message),
+            "{message}: {}",
+            outcome.content
+        );
+    }
+}
+
+#[tokio::test]
+async fn t23_a_followed_patch_asks_as_nothing_could_be_left_out_of_it() {
+    let bench = bench();
+    assert!(reads(&bench.prepare(&["log", "--follow", "--", "f"]).await));
+    assert!(!reads(
+        &bench.prepare(&["log", "-p", "--follow", "--", "f"]).await
+    ));
+}
+
+/// Another repository, in which the project has no part.
+fn private(bench: &Bench) -> std::path::PathBuf {
+    let root = bench.temp.path().join("private");
+    std::fs::create_dir(&root).unwrap();
+    git(&root, &["init", "-q", "-b", "main"]);
+    std::fs::write(root.join("diary"), "dear diary\n").unwrap();
+    git(&root, &["add", "-A"]);
+    let who = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    git(&root, &[&who[..], &["commit", "-qm", "diary"]].concat());
+    root.join(".git")
+}
+
+#[tokio::test]
+async fn g11_another_repository_is_not_read_through_what_points_at_it() {
+    use std::os::unix::fs::symlink;
+    type Plant = fn(&Path, &Path);
+    let plants: [(&str, Plant); 6] = [
+        ("a file", |git, private| {
+            std::fs::rename(git, git.with_file_name("old")).unwrap();
+            std::fs::write(git, format!("gitdir: {}\n", private.display())).unwrap();
+        }),
+        ("a link", |git, private| {
+            std::fs::rename(git, git.with_file_name("old")).unwrap();
+            symlink(private, git).unwrap();
+        }),
+        ("commondir", |git, private| {
+            std::fs::write(git.join("commondir"), format!("{}\n", private.display())).unwrap();
+        }),
+        ("a work tree of its own making", |git, private| {
+            let made = git.with_file_name("old");
+            std::fs::rename(git, &made).unwrap();
+            std::fs::write(git, "gitdir: old\n").unwrap();
+            std::fs::write(made.join("gitdir"), format!("{}\n", git.display())).unwrap();
+            std::fs::write(made.join("commondir"), format!("{}\n", private.display())).unwrap();
+        }),
+        ("alternates", |git, private| {
+            let lists = git.join("objects/info");
+            std::fs::create_dir_all(&lists).unwrap();
+            std::fs::write(
+                lists.join("alternates"),
+                format!("{}\n", private.join("objects").display()),
+            )
+            .unwrap();
+        }),
+        ("linked objects", |git, private| {
+            std::fs::rename(git.join("objects"), git.join("old")).unwrap();
+            symlink(private.join("objects"), git.join("objects")).unwrap();
+        }),
+    ];
+    for (what, plant) in plants {
+        let bench = bench();
+        let private = private(&bench);
+        // A plain one above must not answer in its place either.
+        git(bench.temp.path(), &["init", "-q", "-b", "main"]);
+        plant(&bench.root().join(".git"), &private);
+        let head = Command::new("git")
+            .arg("--git-dir")
+            .arg(&private)
+            .args(["rev-parse", "main"])
+            .output();
+        let head = String::from_utf8(head.unwrap().stdout).unwrap();
+        assert!(!reads(&bench.prepare(&["show", head.trim()]).await), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn g11_a_work_tree_that_its_repository_knows_is_read() {
+    let mut bench = bench();
+    let tree = bench.temp.path().join("tree");
+    git(
+        &bench.root(),
+        &["worktree", "add", "-q", &tree.display().to_string()],
+    );
+    bench.temp_root_is(&tree);
+    let outcome = bench.run(&["show", "HEAD"]).await;
+    assert!(
+        outcome.ok && outcome.content.contains("first"),
+        "{}",
+        outcome.content
+    );
 }

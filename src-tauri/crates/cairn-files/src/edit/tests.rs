@@ -344,3 +344,32 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn t16_an_edit_that_would_not_read_as_what_was_written_is_refused() {
+    let utf16: Vec<u8> = "abcd".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (bytes, old, new) in [
+        (&b"text"[..], "x", "a\0b"),
+        (b"caf\xe9 x\n", "caf\u{e9}", "\u{c3}\u{a9}"),
+        (&utf16, "abcd", "\u{6f22}\u{5b57}"),
+        (b"\xc3\xa9 \xff", "\u{e9}", "e"),
+    ] {
+        let edit = Replacement {
+            old,
+            new,
+            occurrences: Occurrences::Once,
+        };
+        let refused = apply(bytes, &[edit]).unwrap_err().1;
+        assert!(
+            matches!(refused, EditError::Unreadable { .. }),
+            "{new}: {refused}"
+        );
+    }
+    // Where nothing is left that could be read in two ways, nothing is lost.
+    let edit = Replacement {
+        old: "caf\u{e9}",
+        new: "tea",
+        occurrences: Occurrences::Once,
+    };
+    assert_eq!(apply(b"caf\xe9\n", &[edit]).unwrap().bytes, b"tea\n");
+}

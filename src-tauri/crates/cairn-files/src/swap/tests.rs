@@ -13,6 +13,7 @@ pub(super) struct Faulty {
     pub(super) renames: RefCell<VecDeque<Option<Errno>>>,
     write: Cell<Option<Errno>>,
     pub(super) syncs: Cell<u32>,
+    sync: Cell<Option<Errno>>,
     pub(super) before_rename: RefCell<VecDeque<Box<dyn FnOnce()>>>,
 }
 
@@ -48,7 +49,7 @@ impl Calls for Faulty {
 
     fn sync(&self, file: BorrowedFd<'_>) -> Result<(), Errno> {
         self.syncs.set(self.syncs.get() + 1);
-        Kernel.sync(file)
+        self.sync.get().map_or_else(|| Kernel.sync(file), Err)
     }
 }
 
@@ -542,4 +543,16 @@ fn a_folder_that_is_gone_holds_nothing_to_sweep() {
         };
         assert_eq!(recover(&change).unwrap().found, found);
     }
+}
+
+#[test]
+fn a_removal_that_happened_is_told_as_that_where_a_folder_cannot_be_synced() {
+    let project = Project::with("x");
+    let calls = Faulty {
+        sync: Cell::new(Some(Errno::INVAL)),
+        ..Faulty::default()
+    };
+    let removed = project.swap("f", content("x")).remove_with(&project.root, &calls);
+    assert_eq!(removed.map(|written| written.hash), Ok(None));
+    assert!(project.names().is_empty());
 }

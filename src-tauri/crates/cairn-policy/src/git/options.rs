@@ -12,7 +12,7 @@ pub(super) struct Form {
 pub(super) enum Content {
     Never,
     Always,
-    /// With one of the options that make patches.
+    /// With one of the options that make patches, or that tell which commits hold a text.
     WithPatch,
 }
 
@@ -22,7 +22,17 @@ impl Content {
     }
 
     pub(super) fn by(self, option: &str) -> bool {
-        let patch = ["-p", "--patch", "-u", "--raw", "--word-diff", "-U", "--unified"];
+        let patch = [
+            "-p",
+            "--patch",
+            "-u",
+            "--raw",
+            "--word-diff",
+            "-U",
+            "--unified",
+            "-S",
+            "-G",
+        ];
         matches!(self, Self::WithPatch) && patch.iter().any(|known| option.starts_with(known))
     }
 }

@@ -52,25 +52,28 @@ pub(crate) struct Repository {
 impl Repository {
     /// The repository that a folder belongs to: its own or a parent's.
     pub(super) fn of(folder: &Path) -> Option<Self> {
-        folder.ancestors().take(PARENTS).find_map(|folder| {
-            let git = folder.join(".git");
-            let git_dir = match std::fs::symlink_metadata(&git).ok()? {
-                kind if kind.is_dir() => git,
-                kind if kind.is_file() => {
-                    let target = small(&git)?;
-                    folder.join(target.strip_prefix("gitdir:")?.trim())
-                }
-                _ => return None,
-            };
-            let common_dir = match small(&git_dir.join("commondir")) {
-                Some(text) => git_dir.join(text.trim()),
-                None => git_dir.clone(),
-            };
-            Some(Self {
-                git_dir,
-                common_dir,
-                work_tree: folder.to_owned(),
-            })
+        // The nearest `.git` decides, whatever it is: a parent's repository never answers for one that is not read here.
+        let folder = folder
+            .ancestors()
+            .take(PARENTS)
+            .find(|folder| folder.join(".git").symlink_metadata().is_ok())?;
+        let git = folder.join(".git");
+        let git_dir = match std::fs::symlink_metadata(&git).ok()? {
+            kind if kind.is_dir() => git,
+            kind if kind.is_file() => {
+                let target = small(&git)?;
+                folder.join(target.strip_prefix("gitdir:")?.trim())
+            }
+            _ => return None,
+        };
+        let common_dir = match small(&git_dir.join("commondir")) {
+            Some(text) => git_dir.join(text.trim()),
+            None => git_dir.clone(),
+        };
+        Some(Self {
+            git_dir,
+            common_dir,
+            work_tree: folder.to_owned(),
         })
     }
 
@@ -143,6 +146,9 @@ impl Repository {
 
     /// What is not plain about it, in a few words; none when git may read it unasked.
     pub(super) fn custom(&self) -> Option<String> {
+        if let Some(lent) = self.lent() {
+            return Some(lent);
+        }
         for folder in [&self.git_dir, &self.common_dir] {
             let attributes = folder.join("info/attributes");
             if attributes.symlink_metadata().is_ok_and(|kind| kind.len() > 0) {
@@ -161,6 +167,53 @@ impl Repository {
             None => None,
         }
     }
+}
+
+impl Repository {
+    /// What of it is really another repository's, which the folder merely points at: reading it would show files
+    /// that nobody gave this project. A work tree that its repository knows is its own. Case G11.
+    fn lent(&self) -> Option<String> {
+        let git = self.work_tree.join(".git");
+        if self.git_dir != git {
+            let known = small(&self.git_dir.join("gitdir"))
+                .is_some_and(|text| is_same(&self.git_dir.join(text.trim()), &git))
+                && self
+                    .git_dir
+                    .canonicalize()
+                    .is_ok_and(|real| real.parent().is_some_and(|all| self.keeps_trees_in(all)));
+            if !known {
+                return Some(".git names a repository that does not know this folder".to_owned());
+            }
+        } else if self.git_dir.join("commondir").symlink_metadata().is_ok() {
+            return Some("commondir".to_owned());
+        }
+        let objects = self.common_dir.join("objects");
+        let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|kind| kind.is_symlink());
+        if is_link(&objects) {
+            return Some("objects is a link".to_owned());
+        }
+        for lists in ["info/alternates", "info/http-alternates"] {
+            if objects.join(lists).symlink_metadata().is_ok() {
+                return Some(format!("objects/{lists}"));
+            }
+        }
+        let inner = [&objects, &objects.join("pack"), &objects.join("info")];
+        let links = inner.into_iter().filter_map(|folder| folder.read_dir().ok());
+        links
+            .flatten()
+            .filter_map(Result::ok)
+            .find(|entry| is_link(&entry.path()))
+            .map(|entry| format!("{} in objects is a link", entry.file_name().to_string_lossy()))
+    }
+
+    fn keeps_trees_in(&self, folder: &Path) -> bool {
+        is_same(&self.common_dir.join("worktrees"), folder)
+    }
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    one.canonicalize()
+        .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 /// The first line that is not known to be plain.
@@ -275,6 +328,8 @@ mod tests {
         .unwrap();
         std::fs::write(real.join("worktrees/tree/commondir"), "../..\n").unwrap();
         std::fs::write(real.join("config"), "[core]\n\tbare = false\n").unwrap();
+        let backwards = format!("{}\n", tree.join(".git").display());
+        std::fs::write(real.join("worktrees/tree/gitdir"), backwards).unwrap();
         let found = Repository::of(&tree.join("src")).unwrap();
         assert_eq!(found.work_tree(), tree);
         assert_eq!(found.custom(), None);

@@ -116,6 +116,15 @@ pub(crate) fn split(pattern: &str) -> (&str, &str) {
     }
 }
 
+/// How many folders deep a pattern can match, when its slashes tell; none when it can match at any depth. `/*` must not
+/// walk the whole disk.
+pub(crate) fn depth(pattern: &str, anchor: Anchor) -> Option<usize> {
+    let any_depth = anchor == Anchor::ByShape && !pattern.trim_end_matches('/').contains('/');
+    // A class may match a slash.
+    let open = any_depth || pattern.ends_with('/') || pattern.contains("**") || pattern.contains('[');
+    (!open).then(|| pattern.matches('/').count())
+}
+
 /// Whether any segment of the pattern begins with a dot, so that it can only mean hidden files.
 pub(crate) fn names_hidden(pattern: &str) -> bool {
     pattern
@@ -164,6 +173,21 @@ mod tests {
             ("-rf", "-rf", true),
         ] {
             assert_eq!(matches(pattern, path), expected, "{pattern} against {path}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_is_walked_for_as_deep_as_it_can_match() {
+        for (pattern, anchor, expected) in [
+            ("*", Anchor::Folder, Some(0)),
+            ("*", Anchor::ByShape, None),
+            ("*/a.rs", Anchor::ByShape, Some(1)),
+            ("{a,b/c}/*.rs", Anchor::Folder, Some(2)),
+            ("**/a", Anchor::Folder, None),
+            ("x/", Anchor::Folder, None),
+            ("[!a]b/*", Anchor::Folder, None),
+        ] {
+            assert_eq!(depth(pattern, anchor), expected, "{pattern}");
         }
     }
 

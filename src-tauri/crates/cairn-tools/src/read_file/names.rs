@@ -41,6 +41,7 @@ fn similar(workspace: &Workspace, missing: &Path) -> Vec<String> {
         project: root.path().to_owned(),
         hidden: true,
         ignored: false,
+        depth: None,
     };
     let all = Mutex::new(Vec::new());
     walk_alone(root, &scope, &Stop::default(), &|| Resembling {

@@ -33,6 +33,10 @@ pub(super) struct Crew<'a, F> {
     pub(super) root: &'a Root,
     pub(super) stop: &'a Stop,
     pub(super) threads: usize,
+    /// Real path of the first folder.
+    pub(super) base: &'a Path,
+    /// See [`super::Scope::depth`].
+    pub(super) depth: Option<usize>,
     pub(super) make: &'a F,
 }
 
@@ -79,9 +83,9 @@ impl Names {
 }
 
 impl<V: Visit, F: Fn() -> V + Sync> Crew<'_, F> {
-    /// Walks from a folder on; gives the number of what could not be looked at.
-    pub(super) fn walk(&self, base: &Path, rules: Rules) -> usize {
-        let queue = Queue::of(Job::List(base.to_owned(), rules));
+    /// Walks from the first folder on; gives the number of what could not be looked at.
+    pub(super) fn walk(&self, rules: Rules) -> usize {
+        let queue = Queue::of(Job::List(self.base.to_owned(), rules));
         let failed = AtomicUsize::new(0);
         let begun = Instant::now();
         std::thread::scope(|scope| {
@@ -103,6 +107,8 @@ impl<V: Visit, F: Fn() -> V + Sync> Crew<'_, F> {
         let mut member = Member {
             root: self.root,
             stop: self.stop,
+            base: self.base,
+            depth: self.depth,
             visitor: (self.make)(),
             scratch: Scratch::default(),
             path: Vec::new(),
@@ -128,6 +134,8 @@ impl<V: Visit, F: Fn() -> V + Sync> Crew<'_, F> {
 struct Member<'a, V> {
     root: &'a Root,
     stop: &'a Stop,
+    base: &'a Path,
+    depth: Option<usize>,
     visitor: V,
     scratch: Scratch,
     /// The path of what is met, used again for the next.
@@ -143,6 +151,7 @@ impl<V: Visit> Member<'_, V> {
             return;
         };
         self.visitor.folder(&path);
+        let goes_on = self.depth.is_none_or(|depth| self.depth_of(&path) < depth);
         let mut names = Names::default();
         let mut folders = Names::default();
         let mut there = There::default();
@@ -150,8 +159,8 @@ impl<V: Visit> Member<'_, V> {
             there.note(name, kind);
             match kind {
                 Entry::File | Entry::Link => names.push(name, kind),
-                Entry::Folder => folders.push(name, kind),
-                Entry::Other => {}
+                Entry::Folder if goes_on => folders.push(name, kind),
+                Entry::Folder | Entry::Other => {}
             }
             !self.stop.is_set()
         });
@@ -201,6 +210,15 @@ impl<V: Visit> Member<'_, V> {
                 self.visitor.visit(&met, self.stop);
             }
         }
+    }
+
+    /// How many folders a folder lies below the first one.
+    fn depth_of(&self, folder: &Path) -> usize {
+        if folder == self.base {
+            return 0;
+        }
+        let below = super::below(self.base, folder).as_os_str().as_bytes();
+        below.split(|byte| *byte == b'/').count()
     }
 
     fn begin(&mut self, folder: &Path) {

@@ -195,3 +195,26 @@ fn coverage_survives_a_restart_while_the_file_matches() {
     done(&project.write("f", "x"));
     refused(&project.write("g", "x"), "it is not what you read");
 }
+
+#[test]
+fn t15_a_path_that_ends_like_a_folder_makes_no_file() {
+    let project = Project::new();
+    refused(&project.write("new/part/", "x\n"), "names a folder");
+    refused(&project.append("new/", "x\n"), "names a folder");
+    assert!(project.names().is_empty());
+}
+
+#[test]
+fn t15_text_stays_text_that_reads_as_it_was_written() {
+    let project = Project::with("a", "one\n");
+    project.read("a");
+    refused(&project.append("a", "b\0\n"), "would not read as that");
+    refused(&project.write("a", "b\0\n"), "would not read as that");
+    refused(&project.edit("a", "one", "b\0"), "would not read as UTF-8");
+    assert_eq!(project.text("a"), "one\n");
+    project.put("l", b"caf\xe9\n");
+    project.read("l");
+    refused(&project.write("l", "\u{c3}\u{a9}\n"), "would not read as that");
+    done(&project.write("l", "tea\n"));
+    assert_eq!(project.text("l"), "tea\n");
+}

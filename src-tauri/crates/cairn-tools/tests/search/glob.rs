@@ -433,3 +433,27 @@ fn the_card_names_pattern_and_folder() {
         "1 file"
     );
 }
+
+#[test]
+fn a_pattern_of_one_level_walks_no_deeper() {
+    let project = Project::with(&["a/x.rs", "a/b/x.rs", "a/b/c/x.rs", "x.rs"]);
+    for (pattern, expected) in [
+        ("a/*", vec!["a/x.rs"]),
+        ("./*.rs", vec!["x.rs"]),
+        ("*/x.rs", vec!["a/x.rs"]),
+        ("a/*/x.rs", vec!["a/b/x.rs"]),
+        ("{a/b,a}/{c,.}/x.rs", vec!["a/b/c/x.rs"]),
+        ("a/**", vec!["a/b/c/x.rs", "a/b/x.rs", "a/x.rs"]),
+    ] {
+        let mut found = project.found(json!({ "pattern": pattern, "hidden": true }));
+        found.sort();
+        assert_eq!(found, expected, "{pattern}");
+    }
+    // Rules that cannot be read are counted where they are met: below the level that can match they never are.
+    project.write("a/b/.gitignore", "#".repeat(20_000_000));
+    for (pattern, met) in [("a/*", false), ("a/*/*", true)] {
+        let outcome = project.run(&project.glob(), json!({ "pattern": pattern }));
+        let said = outcome.content.contains("could not be looked at");
+        assert_eq!(said, met, "{pattern}: {}", outcome.content);
+    }
+}
