@@ -230,8 +230,12 @@ fn much(bench: &Bench, name: &str) -> Option<ToolOutcome> {
         "make_dir" => json!({ "path": "x/".repeat(1_500) }),
         "shell" => json!({ "command": "seq 1 100000" }),
         "process_output" => {
-            let handle = bench.background(numbers);
-            json!({ "handle": handle, "wait": 2 })
+            bench.write("big", &lines);
+            // It prints after the first answer, and much at once.
+            let waits = json!({ "command": "until [ -e go ]; do sleep 0.01; done; cat big; sleep 30", "background": true });
+            let handle = bench.background(waits);
+            bench.write("go", "");
+            json!({ "handle": handle, "wait": 60 })
         }
         "process_kill" => {
             let handle = bench.background(numbers);

@@ -81,7 +81,8 @@ async fn now(group: &Group, handle: &str) -> Printed {
         .unwrap()
 }
 
-/// A FIFO that holds a command until the test writes into it.
+/// A FIFO that holds a command until the test writes into it. For one reader: what lets the first go on would still hold
+/// it open for a second.
 struct Gate {
     _folder: tempfile::TempDir,
     path: String,
@@ -117,8 +118,11 @@ impl Gate {
 #[tokio::test]
 async fn x63_first_the_new_then_only_newer_then_the_code() {
     let group = group();
-    let (gate, mark) = (Gate::new(), mark());
-    let text = format!("echo one; read x <{0}; echo two; read x <{0}; exit 3", gate.path);
+    let (gate, last, mark) = (Gate::new(), Gate::new(), mark());
+    let text = format!(
+        "echo one; read x <{}; echo two; read x <{}; exit 3",
+        gate.path, last.path
+    );
     let begun = start(&group, &text, &mark).await;
     assert_eq!(
         (begun.handle.as_str(), begun.place, &begun.state),
@@ -135,7 +139,7 @@ async fn x63_first_the_new_then_only_newer_then_the_code() {
     gate.open().await;
     let second = news(&group, "p1").await;
     assert_eq!(second.text, "two\n");
-    gate.open().await;
+    last.open().await;
     let last = news(&group, "p1").await;
     assert_eq!(last.text, "");
     let end = CommandEnd::Exited { code: 3 };
@@ -197,8 +201,11 @@ async fn x63_the_end_of_the_group_ends_all_of_it() {
 #[tokio::test]
 async fn s3_what_a_command_leaves_running_has_a_name_and_goes_on_printing() {
     let group = group();
-    let (gate, mark) = (Gate::new(), mark());
-    let text = format!("(read x <{0}; echo later; read x <{0}) & echo up", gate.path);
+    let (gate, last, mark) = (Gate::new(), Gate::new(), mark());
+    let text = format!(
+        "(read x <{}; echo later; read x <{}) & echo up",
+        gate.path, last.path
+    );
     let ran = group.run(line(&text, &mark), label(&text), |_| {}).await.unwrap();
     let Ran::Finished { finished, handle } = ran else {
         panic!("{ran:?}")
@@ -219,7 +226,7 @@ async fn s3_what_a_command_leaves_running_has_a_name_and_goes_on_printing() {
     );
     gate.open().await;
     assert_eq!(news(&group, &handle).await.text, "later\n");
-    gate.open().await;
+    last.open().await;
     assert_eq!(news(&group, &handle).await.facts.state, EXITED);
 }
 
@@ -339,8 +346,11 @@ async fn dropping_a_call_ends_its_command_but_not_one_that_was_moved() {
 #[tokio::test]
 async fn a_command_that_prints_nothing_is_called_silent_until_it_prints() {
     let Watched { group, said } = watched(Duration::from_millis(300));
-    let (gate, mark) = (Gate::new(), mark());
-    let text = format!("echo up; read x <{0}; echo again; read x <{0}", gate.path);
+    let (gate, last, mark) = (Gate::new(), Gate::new(), mark());
+    let text = format!(
+        "echo up; read x <{}; echo again; read x <{}",
+        gate.path, last.path
+    );
     let task = waited_for(&group, line(&text, &mark)).await;
     let silent = || group.list().first().is_some_and(|facts| facts.silent);
     assert!(within(SOON, silent).await);
@@ -354,7 +364,7 @@ async fn a_command_that_prints_nothing_is_called_silent_until_it_prints() {
         .await
     );
     assert!(within(SOON, silent).await, "and again");
-    gate.open().await;
+    last.open().await;
     task.await.unwrap().unwrap();
     let silences: Vec<_> = said.lock().unwrap().iter().map(|facts| facts.silent).collect();
     let mut changes = silences.clone();

@@ -59,9 +59,9 @@ impl Session {
         self.group.start(spec, label).await.unwrap();
     }
 
-    /// Makes the FIFO `gate`.
-    fn gate(&self) -> std::path::PathBuf {
-        let path = self.folder.path().join("gate");
+    /// Makes a FIFO. For one reader: what lets the first go on would still hold it open for a second.
+    fn gate(&self, name: &str) -> std::path::PathBuf {
+        let path = self.folder.path().join(name);
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
         path
@@ -102,17 +102,17 @@ async fn told(tool: &dyn Tool, arguments: Value) -> String {
 #[tokio::test]
 async fn x63_each_ask_tells_only_what_is_newer_and_at_last_the_code() {
     let session = Session::new();
-    let gate = session.gate();
+    let (first, second) = (session.gate("first"), session.gate("second"));
     session
-        .start("echo one; read x <gate; echo two; read x <gate; exit 3")
+        .start("echo one; read x <first; echo two; read x <second; exit 3")
         .await;
     let ask = json!({ "handle": "p1", "wait": 30 });
     assert_eq!(told(&session.output, ask.clone()).await, "p1 runs.\none");
     let at_once = json!({ "handle": " p1 " });
     assert_eq!(told(&session.output, at_once).await, "p1 runs.\n(no new output)");
-    open(&gate).await;
+    open(&first).await;
     assert_eq!(told(&session.output, ask.clone()).await, "p1 runs.\ntwo");
-    open(&gate).await;
+    open(&second).await;
     let outcome = call(&session.output, ask.clone(), CancellationToken::new())
         .await
         .unwrap();
