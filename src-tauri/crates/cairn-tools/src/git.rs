@@ -283,7 +283,8 @@ fn arguments(read: &GitRead) -> Vec<String> {
     }
     if leaves_out {
         if read.paths.is_empty() {
-            words.push(":/".to_owned());
+            // The project, not the repository: what lies beside the project is content outside of it. SPEC P2.
+            words.push(".".to_owned());
         }
         words.extend(
             LEFT_OUT

@@ -451,6 +451,32 @@ async fn t23_empty_commits_and_merges_are_shown_as_git_shows_them() {
 }
 
 #[tokio::test]
+async fn p2_of_a_repository_around_the_project_only_the_project_is_shown() {
+    let mut bench = bench();
+    let sub = bench.root().join("sub");
+    std::fs::create_dir(&sub).unwrap();
+    std::fs::write(sub.join("own"), "first own\n").unwrap();
+    git(&bench.root(), &["add", "-A"]);
+    let author = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    git(
+        &bench.root(),
+        &[&author[..], &["commit", "-qm", "second"]].concat(),
+    );
+    std::fs::write(sub.join("own"), "second own\n").unwrap();
+    std::fs::write(bench.root().join("f"), "three\n").unwrap();
+    bench.tool = tool(&bench.temp, &sub);
+    for args in [&["diff"][..], &["show"], &["log", "-p"]] {
+        let prepared = bench.prepare(args).await;
+        assert!(reads(&prepared), "{args:?}");
+        let outcome = run(prepared).await;
+        assert!(outcome.content.contains("own\n"), "{args:?}: {}", outcome.content);
+        for beside in ["+two", "+three", "-one"] {
+            assert!(!outcome.content.contains(beside), "{args:?}: {}", outcome.content);
+        }
+    }
+}
+
+#[tokio::test]
 async fn t23_a_followed_patch_asks_as_nothing_could_be_left_out_of_it() {
     let bench = bench();
     assert!(reads(&bench.prepare(&["log", "--follow", "--", "f"]).await));
