@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use cairn_policy::{
-    Approve, CommandFacts, Decision, Edits, Effect, ExactLine, Granted, Place, Places, Policy, Presence, Reading,
-    Rule, RuleOrigin, RuleSet, Sandbox, Taint, decide,
+    Approve, CommandFacts, Decision, Edits, Effect, ExactLine, Granted, Place, Places, Policy, Presence,
+    Reading, Rule, RuleOrigin, RuleSet, Sandbox, Taint, decide,
 };
 use cairn_protocol::{Mode, RuleScope};
 
