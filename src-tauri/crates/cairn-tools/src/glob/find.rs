@@ -1,6 +1,6 @@
 //! Finds the files that a pattern means.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -36,15 +36,26 @@ pub(super) struct Found {
     pub(super) stopped: bool,
 }
 
-/// Newest first, then by path, so that the order is the same every time.
+/// A file, with the time of its last change.
 type Hit = (Reverse<SystemTime>, PathBuf);
+
+/// Newest first, then by path, so that the order is the same every time. By bytes: taking paths apart to compare them
+/// would be most of the work where many files are as old as each other.
+fn order(one: (Reverse<SystemTime>, &Path), other: (Reverse<SystemTime>, &Path)) -> Ordering {
+    let by_time = one.0.cmp(&other.0);
+    by_time.then_with(|| one.1.as_os_str().cmp(other.1.as_os_str()))
+}
+
+fn order_hits(one: &Hit, other: &Hit) -> Ordering {
+    order((one.0, &one.1), (other.0, &other.1))
+}
 
 /// The newest files of those that were met; the others are only counted, so that a huge tree costs no memory.
 #[derive(Default)]
 struct Newest {
     hits: Vec<Hit>,
-    /// Older ones than this are not among the newest.
-    oldest: Option<SystemTime>,
+    /// What comes after this is not among the newest.
+    last: Option<Hit>,
     total: u64,
     /// What the pattern names as a path was met.
     met_literal: bool,
@@ -54,7 +65,10 @@ impl Newest {
     /// Counts one, and keeps it as long as it may be among the `most` newest.
     fn add(&mut self, modified: SystemTime, path: &Path, most: usize) {
         self.total += 1;
-        if self.oldest.is_some_and(|oldest| modified < oldest) {
+        let hit = (Reverse(modified), path);
+        if let Some((time, last)) = &self.last
+            && order(hit, (*time, last)) == Ordering::Greater
+        {
             return;
         }
         self.hits.push((Reverse(modified), path.to_owned()));
@@ -66,8 +80,8 @@ impl Newest {
 
     fn cut(&mut self, most: usize) {
         if self.hits.len() > most {
-            let (_, (Reverse(oldest), _), _) = self.hits.select_nth_unstable(most);
-            self.oldest = Some(*oldest);
+            let (_, last, _) = self.hits.select_nth_unstable_by(most, order_hits);
+            self.last = Some(last.clone());
             self.hits.truncate(most);
         }
     }
@@ -104,7 +118,7 @@ impl Search {
             found.add(modified, &self.literal, most);
         }
         found.cut(most);
-        found.hits.sort_unstable();
+        found.hits.sort_unstable_by(order_hits);
         Found {
             files: found
                 .hits
