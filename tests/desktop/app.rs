@@ -317,7 +317,7 @@ impl Drop for Another {
 impl Drop for App {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("the page shows: {}", self.driver.page_text());
+            eprintln!("the page shows: {}", self.driver.last_text());
             eprintln!(
                 "the model was told: {}",
                 self.asked().last().cloned().unwrap_or_default()

@@ -108,7 +108,7 @@ pub(crate) fn working(setup: Setup) -> (App, u32) {
 }
 
 /// Presses a button after which the window is gone, before a click by the driver would have come to its end.
-fn press(app: &App, words: &str) {
+pub(crate) fn press(app: &App, words: &str) {
     app.driver.wait_for(&button(words));
     app.driver.run(&format!(
         "const wanted = [...document.querySelectorAll('button')].find((b) => b.textContent.trim().startsWith('{words}')); \

@@ -127,6 +127,15 @@ impl Driver {
             .to_owned()
     }
 
+    /// What the page shows, or why it cannot be told: for a test that has failed already, perhaps without a window.
+    pub(crate) fn last_text(&self) -> String {
+        let script = json!({ "script": "return document.body ? document.body.innerText : ''", "args": [] });
+        match self.ask("POST", "/execute/sync", Some(&script)) {
+            Ok(text) => text.as_str().unwrap_or_default().to_owned(),
+            Err(why) => why,
+        }
+    }
+
     pub(crate) fn screenshot(&self, file: &Path) {
         let picture = self.ask("GET", "/screenshot", None).unwrap();
         let bytes = decode_base64(picture.as_str().unwrap_or_default());

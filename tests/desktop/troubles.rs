@@ -27,7 +27,7 @@ fn rights(folder: &Path, mode: u32) {
 
 /// After what was wrong is mended, one click leads into the project.
 fn try_again(app: &App) {
-    app.driver.click(&button("Try again"));
+    crate::closing::press(app, "Try again");
     crate::driver::until("the project's own window", || {
         let windows = app.driver.windows();
         let [window] = windows.as_slice() else {
