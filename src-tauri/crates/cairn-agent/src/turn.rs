@@ -24,6 +24,7 @@ mod cards;
 mod changes;
 mod gate;
 mod messages;
+mod outside;
 mod restore;
 
 /// Limits of a request. SPEC L2.
@@ -53,6 +54,7 @@ pub struct TurnMachine {
     tools: Vec<ToolFacts>,
     meter: Meter,
     repeats: Repeats,
+    outside: outside::Outside,
     phase: Phase,
     activity: Activity,
     /// Counts ids within the running request.
@@ -98,6 +100,7 @@ impl TurnMachine {
             tools,
             meter: Meter::new(0, 0),
             repeats: Repeats::default(),
+            outside: outside::Outside::default(),
             phase: Phase::Idle,
             activity: Activity::Idle,
             counter: 0,

@@ -14,13 +14,14 @@ use cairn_protocol::{
     WIRE_VERSION,
 };
 use cairn_store::{Lease, Loaded};
-use cairn_tools::place::Workspace;
+use cairn_tools::place::{RepositoryTrust, Workspace};
 
 use crate::fanout::Sink;
 use crate::host::Host;
 use crate::memory::ProjectMemory;
 use crate::processes::LastSeq;
 use crate::project::Project;
+use crate::rules::RulesWatch;
 use crate::seen::SeenFiles;
 use crate::surroundings::ProjectSurroundings;
 
@@ -176,7 +177,12 @@ impl Host {
     ) -> Surface {
         let seen = SeenFiles::new(&self.home().project(&project.key), id);
         let workspace = Workspace::new(project.root.clone(), self.home().own_folders());
-        let workspace = Arc::new(workspace.with_coverage(seen.load()));
+        let (trusts, of) = (Arc::downgrade(self), project.clone());
+        let workspace = workspace.with_coverage(seen.load()).with_trust(move || {
+            let host = trusts.upgrade();
+            host.map_or(RepositoryTrust::Untrusted, |host| host.repository_trust(&of))
+        });
+        let workspace = Arc::new(workspace);
         let keeper = workspace.clone();
         let keep_coverage = Box::new(move || seen.keep(&keeper));
         let store = Arc::new(self.store().clone());
@@ -199,6 +205,10 @@ impl Host {
                 memory: memory.clone(),
             }),
             limits: self.config().timeouts.clone(),
+            rules: {
+                let watch = RulesWatch::new(self, project);
+                Arc::new(move || watch.changed())
+            },
             tools: self.tools(&workspace, processes, memory),
             sink: Arc::new(Sink {
                 fanout: self.fanout(&project.key),

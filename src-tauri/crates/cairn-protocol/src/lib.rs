@@ -16,6 +16,7 @@ mod question;
 mod rich;
 mod session;
 mod settings;
+mod trust;
 
 pub use approval::*;
 pub use block::*;
@@ -30,6 +31,7 @@ pub use question::*;
 pub use rich::*;
 pub use session::*;
 pub use settings::*;
+pub use trust::*;
 
 /// Version of the wire format, the `v` of every event. Raised when an old reader could misread a new event.
 pub const WIRE_VERSION: u32 = 1;

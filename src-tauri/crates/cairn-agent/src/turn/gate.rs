@@ -1,14 +1,12 @@
 //! A call before the gate: what it is judged by, and the line that runs in place of the one that came in.
 //!
-//! Owns: when a request counts as tainted. Must never know: how the gate decides.
+//! Owns: what the gate is told. Must never know: how it decides.
 
 use cairn_policy::{Decision, Taint};
-use cairn_protocol::{CallId, ContentBlock, ItemId, ItemState, ToolItem, UnixMillis};
+use cairn_protocol::{CallId, ContentBlock, ItemId, ItemState, ToolItem};
 
 use super::TurnMachine;
-use super::calls::tool_of;
 use crate::effect::{Effect, PreparedFacts};
-use crate::tool::brings_outside_text;
 
 /// Characters of a line that stand for it on one line.
 const TARGET: usize = 200;
@@ -25,19 +23,6 @@ impl TurnMachine {
                 self.schedule();
             }
         }
-    }
-
-    /// When this request first read text from outside the user's machine; none while it has not. SPEC P9.
-    pub(crate) fn outside_text_since(&self) -> Option<UnixMillis> {
-        let turn = self.log.last_turn()?;
-        self.log
-            .items()
-            .iter()
-            .filter(|item| item.turn == turn.id)
-            .filter_map(tool_of)
-            .filter(|tool| brings_outside_text(&tool.name) && tool.result.is_some())
-            .map(|tool| tool.ended_at.unwrap_or(turn.started_at))
-            .min()
     }
 }
 
