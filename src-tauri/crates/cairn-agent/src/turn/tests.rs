@@ -13,6 +13,8 @@ use crate::effect::PreparedFacts;
 use crate::model::{FinishReason, ModelError, ModelEvent};
 use crate::tool::{ToolClass, ToolOutcome};
 
+#[path = "tests/outside.rs"]
+mod outside;
 #[path = "tests/property.rs"]
 mod property;
 
@@ -63,6 +65,7 @@ fn tools() -> Vec<ToolFacts> {
         ("edit_file", ToolClass::Edit),
         ("shell", ToolClass::Run),
         ("ask_user", ToolClass::Own),
+        ("web_fetch", ToolClass::Read),
     ]
     .map(|(name, class)| ToolFacts {
         name: name.to_owned(),
