@@ -105,7 +105,7 @@ fn t02_what_changed_since_is_said_line_by_line_with_hidden_characters_visible() 
     write(
         &bench,
         ".mcp.json",
-        &SERVER.replace("docs-server", "evil\u{202e}\u{1b}[2K"),
+        &SERVER.replace("docs-server", "evil\u{202e}\\u001b[2K"),
     );
     let ran = bench.run(&["exec", "Hi"]);
     ran.ends(0, "Two.");

@@ -11,6 +11,7 @@ import { activity, blocks, changes, outcome, plan, shell, sidebar, trail, transc
 import { running } from './en/running';
 import { settings } from './en/settings';
 import { banner, start } from './en/start';
+import { trust } from './en/trust';
 
 export const en = {
   ...common,
@@ -35,4 +36,5 @@ export const en = {
   ...plan,
   ...changes,
   ...running,
+  ...trust,
 } as const;

@@ -40,6 +40,7 @@ export function question(view: TrustView, folder: string): { title: string; lead
   const kind = view.state.kind === 'trusted' ? 'new' : view.state.kind;
   return {
     title: t(`trust.title.${kind}`),
-    lead: kind === 'new' ? t('trust.lead.new', { folder }) : t(`trust.lead.${kind}`, { day: trustedOn(view) }),
+    lead:
+      kind === 'new' ? t('trust.lead.new', { folder }) : t(`trust.lead.${kind}`, { day: trustedOn(view) }),
   };
 }

@@ -11,6 +11,7 @@ export const trust = {
   'trust.give_changed': 'Trust it as it is now',
   'trust.giving': 'Trusting…',
   'trust.not_now': 'Not now',
+  'trust.show': 'Show what it proposes',
   'trust.read_first': 'Read the list to its end first.',
   'trust.scope':
     'Trust is for this folder as it lies here now. It is asked again when the list or the repository changes.',
@@ -36,8 +37,7 @@ export const trust = {
   'trust.state.new': 'Not trusted.',
   'trust.state.trusted': 'Trusted since {day}.',
   'trust.state.changed': 'Not trusted any more: what it proposes has changed since {day}.',
-  'trust.state.replaced':
-    'Not trusted: on {day} you trusted another folder or repository in this place.',
+  'trust.state.replaced': 'Not trusted: on {day} you trusted another folder or repository in this place.',
   'trust.means':
     'Trust lets this folder’s own rules hold and git read it without asking. Servers, hooks and checkers of a folder wait for it too.',
   'trust.nothing': 'It proposes nothing of its own.',
