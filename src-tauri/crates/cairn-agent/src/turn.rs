@@ -18,10 +18,12 @@ use crate::model::ModelInfo;
 use crate::repeat::Repeats;
 use crate::store::Durability;
 
+mod ahead;
 mod asking;
 mod calls;
 mod cards;
 mod changes;
+mod choices;
 mod gate;
 mod messages;
 mod restore;

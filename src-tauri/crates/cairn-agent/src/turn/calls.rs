@@ -1,16 +1,16 @@
 //! The calls of one reply: reads side by side, everything else strictly in order. SPEC T4.
 
 use cairn_protocol::{
-    Activity, ApprovalId, ApprovalResolution, CallId, Decided, EventBody, Item, ItemBody, ItemId, ItemState,
-    QuestionId, SessionState, ToolItem, ToolResult, TurnOutcome,
+    Activity, ApprovalId, ApprovalResolution, ApprovalSubject, CallId, Decided, EventBody, HunkChoice, Item,
+    ItemBody, ItemId, ItemState, QuestionId, SessionState, ToolItem, ToolResult, TurnOutcome,
 };
 
 use super::changes::merge;
-use super::{Phase, TurnMachine};
+use super::{Phase, TurnMachine, ahead};
 use crate::budget::SharedBudget;
 use crate::effect::{Effect, PreparedFacts};
 use crate::store::Durability;
-use crate::tool::{ToolClass, ToolOutcome};
+use crate::tool::{ToolClass, ToolOutcome, brings_outside_text};
 
 /// One call of the running reply.
 #[derive(Clone, Debug)]
@@ -18,7 +18,20 @@ pub(super) struct Call {
     pub(super) id: CallId,
     pub(super) item: ItemId,
     pub(super) class: ToolClass,
+    /// It brings text from outside the user's machine.
+    pub(super) outside: bool,
+    /// What it would do, once that is known.
+    pub(super) would: Vec<cairn_policy::Effect>,
     pub(super) stage: Stage,
+}
+
+/// How a call was let.
+pub(super) struct How {
+    pub(super) by: Decided,
+    /// The line that runs in place of the one that came in.
+    pub(super) runs: Option<String>,
+    /// What the person made of an edit.
+    pub(super) hunks: Option<Vec<HunkChoice>>,
 }
 
 /// How far a call is.
@@ -26,18 +39,40 @@ pub(super) struct Call {
 pub(super) enum Stage {
     /// Not begun.
     Pending,
+    /// Looked at before its turn, and nothing is asked about it then; see [`super::ahead`].
+    Deferred,
     /// Being prepared for the first time.
     Preparing,
+    /// Being prepared before its turn.
+    Ahead,
     /// A card about it waits.
     Waiting { approval: ApprovalId, digest: String },
-    /// Allowed by the person; prepared again to see that it is still the same.
-    Rechecking { digest: String },
+    /// Allowed by the person, before its turn or in it.
+    Allowed(Agreed),
+    /// Its turn has come: prepared again to see that it is still what the person allowed.
+    Rechecking(Agreed),
     /// Its questions wait.
     Asking { question: QuestionId },
     /// Runs.
     Running,
     /// Ended, or will not run.
     Over,
+}
+
+/// What the person agreed to.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Agreed {
+    pub(super) digest: String,
+    /// What the person made of an edit, and the difference that the choices are about.
+    pub(super) changed: Option<Box<(Vec<HunkChoice>, ApprovalSubject)>>,
+}
+
+impl Agreed {
+    /// Whether a call is still what was agreed to.
+    fn holds(&self, facts: &PreparedFacts) -> bool {
+        let same_places = |(_, shown): &(_, ApprovalSubject)| facts.subject.as_ref() == Some(shown);
+        self.digest == facts.digest && self.changed.as_deref().is_none_or(same_places)
+    }
 }
 
 impl TurnMachine {
@@ -65,6 +100,8 @@ impl TurnMachine {
             id: tool.call.clone(),
             item: id.clone(),
             class,
+            outside: brings_outside_text(&tool.name),
+            would: Vec::new(),
             stage,
         })
     }
@@ -80,23 +117,43 @@ impl TurnMachine {
                 self.show_meter();
                 return self.ask();
             }
-            let Some(place) = next_to_start(calls) else { break };
+            let in_turn = next_to_start(calls);
+            let Some(place) = in_turn.or_else(|| ahead::next(calls)) else {
+                break;
+            };
             let siblings = calls.iter().filter(|call| call.stage != Stage::Over).count();
             let allowed = budget.next(siblings);
             let Some(call) = calls.get_mut(place) else { break };
-            call.stage = Stage::Preparing;
             let (id, item) = (call.id.clone(), call.item.clone());
-            self.prepare(id, &item, allowed);
+            let stage = match std::mem::replace(&mut call.stage, Stage::Preparing) {
+                Stage::Allowed(agreed) => Stage::Rechecking(agreed),
+                _ if in_turn.is_none() => Stage::Ahead,
+                _ => Stage::Preparing,
+            };
+            call.stage = stage.clone();
+            self.prepare(id, &item, allowed, &stage);
         }
         self.tell_what_is_going_on();
     }
 
-    fn prepare(&mut self, call: CallId, item: &ItemId, budget: usize) {
+    fn prepare(&mut self, call: CallId, item: &ItemId, budget: usize, stage: &Stage) {
         let Some(tool) = self.log.item(item).and_then(tool_of) else {
             return;
         };
         let (name, arguments) = (tool.name.clone(), tool.arguments.clone());
-        if !self.tools.iter().any(|known| known.name == name) {
+        let known = self.tools.iter().any(|known| known.name == name);
+        if *stage == Stage::Ahead && (!known || self.repeats.refusal(&name, &arguments).is_some()) {
+            return self.set_stage(&call, Stage::Deferred);
+        }
+        if matches!(stage, Stage::Rechecking(_)) {
+            return self.effects.push(Effect::Prepare {
+                call,
+                name,
+                arguments,
+                budget,
+            });
+        }
+        if !known {
             let names: Vec<_> = self.tools.iter().map(|known| known.name.as_str()).collect();
             let text = format!("There is no tool `{name}`. The tools are: {}.", names.join(", "));
             return self.refuse(&call, ItemState::Failed, &text, None);
@@ -160,10 +217,15 @@ impl TurnMachine {
 
     /// A call is ready to be judged, for the first time or again after the person allowed it.
     pub(super) fn prepared(&mut self, id: &CallId, facts: PreparedFacts) {
-        let Some((item, stage @ (Stage::Preparing | Stage::Rechecking { .. }))) = self.stage_of(id) else {
+        let Some((item, stage @ (Stage::Preparing | Stage::Ahead | Stage::Rechecking(_)))) =
+            self.stage_of(id)
+        else {
             // It ended meanwhile.
             return self.effects.push(Effect::Forget { call: id.clone() });
         };
+        if let Some(call) = self.call_mut(id) {
+            call.would.clone_from(&facts.effects);
+        }
         self.change_tool(&item, |state, tool| {
             *state = ItemState::Queued;
             tool.title.clone_from(&facts.title);
@@ -171,22 +233,22 @@ impl TurnMachine {
             tool.blocks.clone_from(&facts.blocks);
         });
         match stage {
-            Stage::Rechecking { digest } if digest == facts.digest => {
-                self.allowed(id, &item, facts, Decided::Person, None);
+            Stage::Rechecking(agreed) if agreed.holds(&facts) => {
+                let how = How {
+                    by: Decided::Person,
+                    runs: None,
+                    hunks: agreed.changed.map(|changed| changed.0),
+                };
+                self.allowed(id, &item, facts, how);
             }
+            Stage::Ahead => self.looked_ahead(id, &item, &facts),
             _ => self.judge(id, &item, facts),
         }
-        self.tell_what_is_going_on();
+        // While a card waits, what comes after it may be asked about as well.
+        self.schedule();
     }
 
-    pub(super) fn allowed(
-        &mut self,
-        id: &CallId,
-        item: &ItemId,
-        facts: PreparedFacts,
-        by: Decided,
-        runs: Option<String>,
-    ) {
+    pub(super) fn allowed(&mut self, id: &CallId, item: &ItemId, facts: PreparedFacts, how: How) {
         if let Some(asks) = facts.asks {
             return self.put_question(id, item, asks);
         }
@@ -200,8 +262,8 @@ impl TurnMachine {
         };
         self.change_tool_with(item, durability, |state, tool| {
             *state = ItemState::Running;
-            tool.decided = Some(by);
-            if let Some(line) = &runs {
+            tool.decided = Some(how.by);
+            if let Some(line) = &how.runs {
                 super::gate::show_line(tool, line);
             }
             tool.started_at = Some(now);
@@ -213,7 +275,8 @@ impl TurnMachine {
         self.effects.push(Effect::Execute {
             call: id.clone(),
             limit: facts.limit,
-            runs,
+            runs: how.runs,
+            hunks: how.hunks,
         });
     }
 
@@ -221,8 +284,14 @@ impl TurnMachine {
         let Some((item, stage)) = self.stage_of(id) else {
             return;
         };
-        if !matches!(stage, Stage::Preparing | Stage::Rechecking { .. }) {
-            return;
+        match stage {
+            Stage::Preparing | Stage::Rechecking(_) => {}
+            // It may be possible once what comes before it has happened.
+            Stage::Ahead => {
+                self.set_stage(id, Stage::Deferred);
+                return self.schedule();
+            }
+            _ => return,
         }
         if let Some(tool) = self.log.item(&item).and_then(tool_of).cloned() {
             self.repeats
@@ -454,7 +523,8 @@ fn next_to_start(calls: &[Call]) -> Option<usize> {
     let mut all_over_before = true;
     for (place, call) in calls.iter().enumerate() {
         let reads = call.class == ToolClass::Read;
-        if call.stage == Stage::Pending && (all_over_before || (reads && only_reads_before)) {
+        let may_start = matches!(call.stage, Stage::Pending | Stage::Deferred | Stage::Allowed(_));
+        if may_start && (all_over_before || (reads && only_reads_before)) {
             return Some(place);
         }
         if call.stage != Stage::Over {
