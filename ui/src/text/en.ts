@@ -7,7 +7,18 @@
 import { approval, choosing, question } from './en/ask';
 import { composer, context, mode, queue } from './en/composer';
 import { common, kit, state } from './en/common';
-import { activity, blocks, changes, outcome, plan, shell, sidebar, trail, transcript } from './en/page';
+import {
+  activity,
+  blocks,
+  changes,
+  inbox,
+  outcome,
+  plan,
+  shell,
+  sidebar,
+  trail,
+  transcript,
+} from './en/page';
 import { running } from './en/running';
 import { settings } from './en/settings';
 import { banner, start } from './en/start';
@@ -27,6 +38,7 @@ export const en = {
   ...start,
   ...banner,
   ...shell,
+  ...inbox,
   ...sidebar,
   ...transcript,
   ...outcome,

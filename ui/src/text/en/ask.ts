@@ -76,8 +76,6 @@ export const choosing = {
   'together.all': { one: 'All {n} together', other: 'All {n} together' },
   'together.tick_all': 'Tick all',
   'together.tick': 'Tick: {title}',
-  'together.open': '{title} Show it in full',
-  'together.close': '{title} Hide it',
   'together.alone': 'asks by itself',
   'together.answer_alone': 'Answer it…',
   'together.answer_alone_of': 'Answer it by itself: {title}',
