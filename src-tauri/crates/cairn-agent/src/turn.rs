@@ -24,6 +24,7 @@ mod calls;
 mod cards;
 mod changes;
 mod choices;
+mod ending;
 mod gate;
 mod messages;
 mod restore;

@@ -2,6 +2,8 @@
 //!
 //! Owns: the order check, journal, swap, coverage. Must never know: how the new content was made up.
 
+mod chosen;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,7 +16,7 @@ use cairn_files::read::{self, Content, EDIT_LIMIT};
 use cairn_files::swap::{Expected, Swap};
 use cairn_files::{FileError, Kind, Resolved, encoding, hash, lines};
 use cairn_policy::Place;
-use cairn_protocol::{ApprovalSubject, ContentBlock, FileChange, FileDiff, HunkChoice};
+use cairn_protocol::{ApprovalSubject, ContentBlock, FileChange, FileDiff};
 use futures_util::future::BoxFuture;
 
 use crate::place::Workspace;
@@ -272,41 +274,6 @@ pub(crate) enum Failure {
 }
 
 impl Apply {
-    /// Becomes what the person made of it. SPEC P4.
-    fn take_only(&mut self, choices: &[HunkChoice]) -> Result<(), Box<ToolOutcome>> {
-        let shown = self.change.target.shown.clone();
-        let before = self.change.before.as_ref();
-        let old = before.map_or(&[][..], |before| &before.bytes);
-        let new = self.change.after.as_deref().unwrap_or_default();
-        let refused = |why: &dyn std::fmt::Display| {
-            let told = format!(
-                "{shown} was not changed: the user changed this edit before allowing it, and that could not be made, \
-                 because {why}."
-            );
-            Box::new(ToolOutcome::failed(told))
-        };
-        let made = diff::choose(old, new, &self.diff, choices).map_err(|error| refused(&error))?;
-        if before.is_some() && made.bytes == old {
-            return Err(refused(&"nothing is left of it"));
-        }
-        let hash = hash::of_bytes(&made.bytes);
-        let side = |bytes, hash| Side { bytes, hash };
-        self.diff = diff::file_diff(
-            &shown,
-            before.map(|before| side(&before.bytes, &before.hash)),
-            Some(side(&made.bytes, &hash)),
-        );
-        if before.is_some() {
-            self.change.seen = Seen::Edited(vec![made.shifts]);
-        }
-        self.change.told = told_choices(&shown, choices);
-        self.change.tells_diff = true;
-        self.change.after = Some(made.bytes);
-        self.after_hash = Some(hash);
-        self.by_person = true;
-        Ok(())
-    }
-
     async fn run(mut self: Box<Self>, context: CallContext) -> ToolOutcome {
         let image = self.take_image();
         let apply = Arc::new(*self);
@@ -455,30 +422,6 @@ impl Apply {
     fn failed(&self, failure: &Failure) -> ToolOutcome {
         failure.outcome(&self.change.workspace, &self.change.target.shown)
     }
-}
-
-/// What the person made of an edit, as the model is told it; the difference that was made comes after it.
-fn told_choices(shown: &str, choices: &[HunkChoice]) -> String {
-    let count = |wanted: fn(&HunkChoice) -> bool| choices.iter().filter(|choice| wanted(choice)).count();
-    let taken = count(|choice| *choice == HunkChoice::Take);
-    let left = count(|choice| *choice == HunkChoice::Leave);
-    let own = choices.len() - taken - left;
-    let mut parts = Vec::new();
-    for (number, what) in [
-        (taken, "made as you proposed"),
-        (left, "left as it was in the file"),
-        (own, "written anew by the user"),
-    ] {
-        if number > 0 {
-            parts.push(format!("{number} {what}"));
-        }
-    }
-    format!(
-        "The user changed your edit of {shown} before allowing it. Of {} changed place{}: {}. Only this was applied",
-        choices.len(),
-        if choices.len() == 1 { "" } else { "s" },
-        parts.join(", ")
-    )
 }
 
 /// A change that happened, as it is told: counts, remarks, and the difference where `tells_diff`.
