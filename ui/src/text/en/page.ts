@@ -131,6 +131,8 @@ export const transcript = {
 
 export const outcome = {
   'outcome.done': 'Done',
+  'outcome.review': 'Review',
+  'outcome.review_hint': 'Show the changes of this session',
   'outcome.stopped': 'Stopped',
   'outcome.denied': 'Denied',
   'outcome.failed': 'Failed',
