@@ -14,10 +14,14 @@
 
 #[path = "desktop/app.rs"]
 mod app;
+#[path = "desktop/asking.rs"]
+mod asking;
 #[path = "desktop/closing.rs"]
 mod closing;
 #[path = "desktop/driver.rs"]
 mod driver;
+#[path = "desktop/leaving.rs"]
+mod leaving;
 #[path = "desktop/looks.rs"]
 mod looks;
 #[path = "desktop/troubles.rs"]

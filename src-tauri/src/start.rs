@@ -15,7 +15,9 @@ use crate::{bridge, instance, platform, scheme, window};
 /// Starts the program, or tells the running one to open a window. Returns when the last window is closed.
 pub(crate) fn run() -> ExitCode {
     let environment = Environment::new(std::env::vars_os());
-    platform::prepare();
+    if let Err(problem) = platform::prepare(&environment) {
+        return refuse(&problem);
+    }
     let folder = match folder_argument(std::env::args_os()) {
         Ok(folder) => folder,
         Err(problem) => return refuse(&problem),
@@ -31,6 +33,9 @@ pub(crate) fn run() -> ExitCode {
             Err(problem) => return refuse(&problem),
         }
     };
+    let mut context = tauri::generate_context!();
+    let security = &mut context.config_mut().app.security;
+    security.csp = security.csp.take().map(platform::complete_policy);
     let app = builder
         .plugin(tauri_plugin_opener::init())
         .invoke_handler(tauri::generate_handler![bridge::request, bridge::subscribe])
@@ -45,7 +50,7 @@ pub(crate) fn run() -> ExitCode {
             }
             Ok(())
         })
-        .build(tauri::generate_context!());
+        .build(context);
     match app {
         Ok(app) => {
             app.run(|app, event| {

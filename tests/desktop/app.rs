@@ -266,6 +266,16 @@ impl App {
         });
     }
 
+    /// All that stands in the logs.
+    pub(crate) fn log(&self) -> String {
+        let logs = std::fs::read_dir(self.home.path().join("logs"));
+        logs.into_iter()
+            .flatten()
+            .filter_map(Result::ok)
+            .map(|log| std::fs::read_to_string(log.path()).unwrap_or_default())
+            .collect()
+    }
+
     /// A path as the started programs see it: some of them live behind a mount of their own.
     pub(crate) fn inside(&self, path: &Path) -> PathBuf {
         let root = PathBuf::from(format!("/proc/{}/root", self.pid()));
@@ -322,16 +332,7 @@ impl Drop for App {
                 "the model was told: {}",
                 self.asked().last().cloned().unwrap_or_default()
             );
-            for log in std::fs::read_dir(self.home.path().join("logs"))
-                .into_iter()
-                .flatten()
-                .filter_map(Result::ok)
-            {
-                eprintln!(
-                    "the log says: {}",
-                    std::fs::read_to_string(log.path()).unwrap_or_default()
-                );
-            }
+            eprintln!("the log says: {}", self.log());
         }
         self.driver.end();
     }

@@ -12,6 +12,7 @@ mod growing;
 mod link;
 
 pub(crate) use growing::Growing;
+pub(crate) use link::alive;
 
 /// Blocks nested deeper than this are shown as they were written.
 const DEPTH: usize = 24;
