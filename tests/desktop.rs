@@ -20,6 +20,8 @@ mod asking;
 mod closing;
 #[path = "desktop/driver.rs"]
 mod driver;
+#[path = "desktop/hostile.rs"]
+mod hostile;
 #[path = "desktop/leaving.rs"]
 mod leaving;
 #[path = "desktop/looks.rs"]

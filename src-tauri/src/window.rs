@@ -81,6 +81,7 @@ fn make(app: &AppHandle, label: &str, title: &str) -> tauri::Result<WebviewWindo
         .devtools(cfg!(debug_assertions))
         .on_navigation(is_own_page)
         .on_new_window(|_, _| NewWindowResponse::Deny)
+        .on_download(|_, _| false)
         .on_document_title_changed(|window, title| {
             if let Err(error) = window.set_title(&title) {
                 tracing::debug!(%error, "a title was not set");

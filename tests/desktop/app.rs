@@ -34,7 +34,7 @@ pub(crate) struct App {
 }
 
 #[allow(clippy::disallowed_methods, reason = "a test starts the programs it drives")]
-fn command(program: &str) -> Command {
+pub(crate) fn command(program: &str) -> Command {
     Command::new(program)
 }
 
@@ -225,6 +225,15 @@ impl App {
                 .find(mine)
                 .ok_or_else(|| "no such process".to_owned())
         })
+    }
+
+    /// Where the driver reaches into the program.
+    pub(crate) fn inspector_port(&self) -> u16 {
+        let environment = std::fs::read(format!("/proc/{}/environ", self.pid())).unwrap();
+        let address = environment
+            .split(|byte| *byte == 0)
+            .find_map(|variable| variable.strip_prefix(b"WEBKIT_INSPECTOR_SERVER=127.0.0.1:"));
+        String::from_utf8_lossy(address.unwrap()).parse().unwrap()
     }
 
     /// Sends a message as a person does.

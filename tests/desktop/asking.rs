@@ -86,11 +86,12 @@ fn w16_an_answer_from_another_projects_window_is_refused_and_the_card_waits_on()
         ("session/open", session.clone(), "not_found"),
         ("turn/stop", session.clone(), "not_found"),
         ("session/delete", session.clone(), "not_found"),
-        ("process/list", session, "not_found"),
     ] {
         let answer = request(&app.driver, method, &params);
         assert_eq!(answer.unwrap_err()["code"], code, "{method}");
     }
+    let processes = request(&app.driver, "process/list", &session).unwrap();
+    assert_eq!(processes["processes"], json!([]), "of a foreign session none");
     until("a line about it in the log", || {
         let log = app.log();
         if log.contains("does not own the session") {

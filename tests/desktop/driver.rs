@@ -102,20 +102,6 @@ impl Driver {
         .unwrap();
     }
 
-    /// Presses a button of the pointer on an element: 0 is the first one, 1 the middle one.
-    pub(crate) fn press(&self, xpath: &str, button: u8) {
-        let origin = json!({ ELEMENT: self.wait_for(xpath) });
-        let actions = json!({ "actions": [{
-            "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" },
-            "actions": [
-                { "type": "pointerMove", "duration": 0, "origin": origin, "x": 0, "y": 0 },
-                { "type": "pointerDown", "button": button },
-                { "type": "pointerUp", "button": button },
-            ],
-        }] });
-        self.ask("POST", "/actions", Some(&actions)).unwrap();
-    }
-
     pub(crate) fn run(&self, script: &str) -> Value {
         self.ask(
             "POST",

@@ -74,6 +74,8 @@ fn w23_whatever_a_script_asks_for_the_window_stays_where_it_is() {
             json!(html)
         )
     };
+    // Not among these: a click on an anchor with an address. WebKit connects to its host before it asks whether it may
+    // go there, so the page makes no such anchors; `w22` holds that.
     let tries = [
         format!("location = '{there}'"),
         format!("location.assign('{there}')"),
@@ -90,14 +92,8 @@ fn w23_whatever_a_script_asks_for_the_window_stays_where_it_is() {
         "location = 'http://tauri.localhost/'".to_owned(),
         "location = 'javascript:void(window.stayed = false)'".to_owned(),
         "location = 'about:blank'".to_owned(),
-        element(&format!("<a href='{there}'>x</a>"), "it.click()"),
         element(&format!("<a href='{there}' target='_blank'>x</a>"), "it.click()"),
-        element(&format!("<a href='{there}' download>x</a>"), "it.click()"),
         element(&format!("<a href='#' ping='{there}'>x</a>"), "it.click()"),
-        element(
-            &format!("<a href='{there}'>x</a>"),
-            "it.dispatchEvent(new MouseEvent('click', { button: 1, bubbles: true }))",
-        ),
         element(
             &format!("<form action='{there}' method='post'></form>"),
             "it.submit()",
@@ -124,8 +120,8 @@ fn w23_whatever_a_script_asks_for_the_window_stays_where_it_is() {
             json!(true),
             "after {script}"
         );
+        assert_eq!(visitors.count(), 0, "visited by {script}");
     }
-    assert_eq!(visitors.count(), 0, "nobody was visited");
 }
 
 #[test]
@@ -153,10 +149,9 @@ fn w18_nothing_foreign_is_loaded_into_the_page_and_nothing_in_a_frame_reaches_th
          try {{ new WebSocket(there.replace('http', 'ws')); }} catch {{ refused.push('socket'); }} \
          try {{ new EventSource(there); }} catch {{ refused.push('events'); }} \
          try {{ navigator.sendBeacon(there, 'x'); }} catch {{ refused.push('beacon'); }} \
-         const ways = [fetch(there), fetch('http://ipc.localhost/request'), \
-         navigator.serviceWorker ? navigator.serviceWorker.register(there) : Promise.reject()]; \
-         Promise.allSettled(ways).then((all) => setTimeout(() => done([ \
-         all.filter((one) => one.status === 'fulfilled').length, window.probe ?? null, [...new Set(refused)].sort()]), 500));"
+         let reached = 0; for (const way of [fetch(there), fetch('http://ipc.localhost/request')]) {{ \
+         way.then(() => {{ reached += 1; }}, () => {{}}); }} \
+         setTimeout(() => done([reached, window.probe ?? null, [...new Set(refused)].sort()]), 1500);"
     );
     let seen = app.driver.run_async(&load);
     assert_eq!((&seen[0], &seen[1]), (&json!(0), &json!(null)), "{seen}");
@@ -181,10 +176,11 @@ fn w18_nothing_foreign_is_loaded_into_the_page_and_nothing_in_a_frame_reaches_th
         const headers = (key) => ({ 'Content-Type': 'application/json', 'Tauri-Callback': '1', 'Tauri-Error': '2', \
         ...(key === null ? {} : { 'Tauri-Invoke-Key': key }) }); \
         const ask = (key) => fetch('ipc://localhost/request', { method: 'POST', body, headers: headers(key) }) \
-        .then(async (answer) => answer.headers.get('Tauri-Response') === 'ok', () => false); \
+        .then((answer) => answer.headers.get('Tauri-Response') === 'ok', () => false); \
+        const late = new Promise((resolve) => setTimeout(() => resolve(false), 2000)); \
         const frame = document.createElement('iframe'); frame.srcdoc = '<p>x'; document.body.append(frame); \
         const inside = frame.contentWindow; \
-        Promise.all([ask(null), ask(''), ask('guess')]).then((all) => done([all.some((one) => one), \
+        Promise.all([null, '', 'guess'].map((key) => Promise.race([ask(key), late]))).then((all) => done([all.some((one) => one), \
         typeof inside?.__TAURI_INTERNALS__]));";
     assert_eq!(app.driver.run_async(without), json!([false, "undefined"]));
 }
@@ -206,6 +202,16 @@ fn opener(folder: &Path) -> Vec<String> {
     vec!["env".to_owned(), format!("PATH={}:{path}", folder.display())]
 }
 
+/// Lets the page hear of a button on the link with these words.
+fn pressed(app: &App, words: &str, event: &str, button: u8) {
+    app.driver.run(&format!(
+        "const link = [...document.querySelectorAll('[role=link]')].find((one) => one.textContent === {}); \
+         link.dispatchEvent(new MouseEvent('{event}', {{ button: {button}, bubbles: true, cancelable: true, clientX: 300, \
+         clientY: 300 }}));",
+        json!(words)
+    ));
+}
+
 #[test]
 fn w22_only_addresses_of_the_web_and_of_mail_open_and_say_before_where_they_lead() {
     let long = format!("https://docs.example/{}", "a".repeat(5_000));
@@ -223,21 +229,28 @@ fn w22_only_addresses_of_the_web_and_of_mail_open_and_say_before_where_they_lead
     });
     app.say("Links, please");
     app.driver.wait_for("//*[contains(., 'All links.')]");
-    let alive = "return [...document.querySelectorAll('a')].map((a) => [a.textContent, a.title, a.getAttribute('href')])";
+    let alive = "return [...document.querySelectorAll('[role=link]')].map((a) => [a.textContent, a.title])";
     let wanted = [
         ("web", "https://docs.example/a?b=c"),
         ("look-alike", "https://xn--pple-43d.com/x"),
         ("mail", "mailto:a@docs.example?subject=x"),
     ];
-    let same: Vec<_> = wanted.iter().map(|(words, to)| json!([words, to, to])).collect();
+    let same: Vec<_> = wanted.iter().map(|(words, to)| json!([words, to])).collect();
     assert_eq!(app.driver.run(alive), json!(same));
+    // Of an anchor with an address the engine makes a link of its own: with a menu, a drag, and a connection.
+    let anchors = "return document.querySelectorAll('a, area, form[action], iframe, object, embed, base, link[href^=http]').length";
+    assert_eq!(app.driver.run(anchors), json!(0));
     let opened = || std::fs::read_to_string(tools.path().join("opened.txt")).unwrap_or_default();
     let mut so_far = String::new();
     for (words, to) in wanted {
-        let link = format!("//a[. = '{words}']");
-        // Once by the first button, once by the middle one, which elsewhere opens a window.
+        let link = format!("//*[@role='link'][. = '{words}']");
+        // Once by the first button, once by the middle one, which elsewhere opens a window. The driver knows the first.
         for button in [0, 1] {
-            app.driver.press(&link, button);
+            if button == 0 {
+                app.driver.click(&link);
+            } else {
+                pressed(&app, words, "auxclick", button);
+            }
             so_far.push_str(to);
             so_far.push('\n');
             until(&format!("{to} in the browser"), || {
@@ -246,6 +259,17 @@ fn w22_only_addresses_of_the_web_and_of_mail_open_and_say_before_where_they_lead
             is_at_home(&app, words);
         }
     }
+    // By keyboard, and its address on the clipboard's way.
+    app.driver.run("document.querySelector('[role=link]').focus()");
+    app.driver.type_into("//*[@role='link'][. = 'web']", "\u{E007}");
+    so_far.push_str("https://docs.example/a?b=c\n");
+    until("the address by keyboard", || {
+        if opened() == so_far { Ok(()) } else { Err(opened()) }
+    });
+    pressed(&app, "look-alike", "contextmenu", 2);
+    app.driver
+        .wait_for("//*[@role='menu']//*[contains(., 'https://xn--pple-43d.com/x')]");
+    app.driver.type_into("//*[@role='menu']", "\u{E00C}");
     // A page that was made to ask for more gets a no, and nothing opens.
     for bad in [
         "file:///etc/passwd",
@@ -278,7 +302,7 @@ fn w22_only_addresses_of_the_web_and_of_mail_open_and_say_before_where_they_lead
         &json!({ "href": "HTTPS://ДOCS.example/" }),
     )
     .unwrap();
-    so_far.push_str("https://xn--ocs-hdd.example/\n");
+    so_far.push_str("https://xn--ocs-mdd.example/\n");
     until("the last address", || {
         if opened() == so_far { Ok(()) } else { Err(opened()) }
     });
