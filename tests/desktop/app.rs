@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use crate::driver::{Driver, until};
 
 /// A process that ends with the test, whatever becomes of it.
-struct Owned(Child);
+pub(crate) struct Owned(pub(crate) Child);
 
 impl Drop for Owned {
     fn drop(&mut self) {
@@ -47,7 +47,7 @@ fn free_port() -> u16 {
         .port()
 }
 
-fn session_bus() -> (Owned, String) {
+pub(crate) fn session_bus() -> (Owned, String) {
     let mut daemon = command("dbus-daemon")
         .args(["--session", "--nofork", "--nopidfile", "--print-address"])
         .stdout(Stdio::piped())
