@@ -65,14 +65,13 @@ fn w25_text_that_is_made_to_be_slow_freezes_nothing() {
         app.say(&format!("Flood {at}"));
         app.wait_for_asked(at + 1);
         app.driver.type_into(COMPOSER, "typed meanwhile");
-        let value = "return document.querySelector('textarea[id]')?.value ?? ''";
+        let value = "return document.activeElement?.value ?? ''";
         let typed = app.driver.run(value);
         assert!(
             typed.as_str().unwrap_or_default().contains("typed meanwhile"),
             "{what}: {typed}"
         );
         until(&format!("the end of {what}"), || {
-            let ended = app.driver.run("return [...document.querySelectorAll('[role=status]')].length >= 0 && !document.body.innerText.includes('Stop\\n')");
             let state = crate::asking::request(
                 &app.driver,
                 "session/list",
@@ -83,7 +82,7 @@ fn w25_text_that_is_made_to_be_slow_freezes_nothing() {
             if state == "done" || state == "failed" {
                 Ok(())
             } else {
-                Err(format!("{state} {ended}"))
+                Err(state.to_string())
             }
         });
         app.driver.run_async("const done = arguments[arguments.length - 1]; requestAnimationFrame(() => setTimeout(done, 100));");
@@ -97,7 +96,7 @@ fn w25_text_that_is_made_to_be_slow_freezes_nothing() {
         if number(0) > FREEZE || number(1) > FREEZE {
             slow.push(format!("{what}: {seen}"));
         }
-        app.driver.run("const field = document.querySelector('textarea[id]'); field.value = ''; field.dispatchEvent(new InputEvent('input', { bubbles: true }));");
+        app.driver.run("const field = document.activeElement; field.value = ''; field.dispatchEvent(new InputEvent('input', { bubbles: true }));");
     }
     assert_eq!(slow, Vec::<String>::new());
     app.say("And?");

@@ -190,7 +190,7 @@ fn l06_a_key_that_was_used_is_found_nowhere_afterwards_and_every_file_is_for_the
     let replies = vec![
         Reply::call("read_file", json!({ "path": "notes.txt" })),
         waiting("cat notes.txt; env; cat /proc/$PPID/environ; cat /proc/self/environ")
-            .and_call("grep", json!({ "pattern": "CANARY" })),
+            .and_call("grep", json!({ "pattern": "ordinary" })),
         Reply::text(&format!("The key is {KEY}, and {ORDINARY}.")),
         Reply::error(401, &format!("Incorrect API key provided: {KEY} ({ORDINARY})")).header("x-echo", KEY),
     ];

@@ -17,12 +17,26 @@ pub(crate) use link::alive;
 /// Blocks nested deeper than this are shown as they were written.
 const DEPTH: usize = 24;
 
-/// The whole text as a tree.
+/// Bytes of a text that are drawn; no model writes more in one go that a person would read.
+const LONGEST: usize = 200_000;
+
+/// Rows of a table that are drawn.
+const ROWS: usize = 1_000;
+
+/// The whole text as a tree, as far as it is drawn.
 pub(crate) fn markdown(source: &str) -> Vec<RichBlock> {
-    blocks_with_places(source, Highlight::Always)
+    let (drawn, rest) = source.split_at(source.floor_char_boundary(LONGEST));
+    let mut blocks: Vec<RichBlock> = blocks_with_places(drawn, Highlight::Always)
         .into_iter()
         .map(|(block, _)| block)
-        .collect()
+        .collect();
+    blocks.extend(cut(rest.len()));
+    blocks
+}
+
+/// What says that so many bytes are not drawn.
+fn cut(bytes: usize) -> Option<RichBlock> {
+    (bytes > 0).then_some(RichBlock::Cut { bytes: bytes as u64 })
 }
 
 /// Whether code gets its colours.
@@ -41,12 +55,15 @@ fn blocks_with_places(source: &str, highlight: Highlight) -> Vec<(RichBlock, Ran
         source,
         events: Parser::new_ext(source, options).into_offset_iter(),
         highlight,
+        left_out: 0,
     };
     let mut blocks = Vec::new();
     while let Some((event, place)) = tree.events.next() {
         if let Some(block) = tree.block(event, &place, 0) {
-            blocks.push((block, place));
+            blocks.push((block, place.clone()));
         }
+        let left_out = std::mem::take(&mut tree.left_out);
+        blocks.extend(cut(left_out).map(|block| (block, place)));
     }
     blocks
 }
@@ -55,6 +72,8 @@ struct Tree<'a> {
     source: &'a str,
     events: pulldown_cmark::OffsetIter<'a>,
     highlight: Highlight,
+    /// Bytes of rows that were left out.
+    left_out: usize,
 }
 
 impl<'a> Tree<'a> {
@@ -169,8 +188,12 @@ impl<'a> Tree<'a> {
 
     fn table(&mut self, align: &[Alignment], end: &TagEnd, depth: usize) -> RichBlock {
         let (mut head, mut rows, mut row) = (Vec::new(), Vec::new(), Vec::new());
-        while let Some((event, _)) = self.events.next() {
+        while let Some((event, place)) = self.events.next() {
             match event {
+                Event::Start(tag @ Tag::TableRow) if rows.len() == ROWS => {
+                    self.skip(&tag.to_end());
+                    self.left_out += place.len();
+                }
                 Event::Start(tag @ Tag::TableCell) => row.push(self.inlines(&tag.to_end(), depth)),
                 Event::End(TagEnd::TableHead) => head = std::mem::take(&mut row),
                 Event::End(TagEnd::TableRow) => rows.push(std::mem::take(&mut row)),

@@ -141,6 +141,8 @@ export const blocks = {
   'blocks.command_in': 'in {workdir}',
   'blocks.exit': 'exit {code}',
   'blocks.signal': 'ended by {signal}',
+  'blocks.cut': '{size} more are not drawn here.',
+  'blocks.copy_all': 'Copy the whole text',
   'blocks.link_menu': 'Link',
   'blocks.open_link': 'Open in the browser',
   'blocks.copy_link': 'Copy address',
