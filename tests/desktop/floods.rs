@@ -4,6 +4,7 @@ use cairn_testkit::provider::Reply;
 use serde_json::json;
 
 use crate::app::{App, COMPOSER};
+use crate::asking::request;
 use crate::driver::until;
 
 /// No frame may be missing for this long, in milliseconds. A debug build on a busy machine gets more than SPEC gives.
@@ -20,7 +21,7 @@ fn floods() -> Vec<(&'static str, String)> {
     let zalgo: String =
         "z\u{300}\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}\u{307}\u{308}\u{309}".repeat(2_000);
     vec![
-        ("one token of megabytes", "x".repeat(4_000_000)),
+        ("one token of megabytes", "x".repeat(2_000_000)),
         (
             "a table of 200,000 rows",
             format!("| a | b |\n|---|---|\n{}", "| 1 | 2 |\n".repeat(200_000)),
@@ -28,8 +29,8 @@ fn floods() -> Vec<(&'static str, String)> {
         ("quotes 50,000 deep", format!("{} x", ">".repeat(50_000))),
         ("lists 50,000 deep", format!("{}x", "- ".repeat(50_000))),
         (
-            "a megabyte of brackets",
-            format!("{}{}", "[".repeat(500_000), "](x)".repeat(125_000)),
+            "brackets in brackets",
+            format!("{}{}", "[".repeat(30_000), "](x)".repeat(15_000)),
         ),
         ("a million backticks", "`".repeat(1_000_000)),
         ("letters under towers of marks", zalgo),
@@ -43,7 +44,7 @@ fn floods() -> Vec<(&'static str, String)> {
 
 #[test]
 fn w25_text_that_is_made_to_be_slow_freezes_nothing() {
-    let mut replies = Vec::new();
+    let mut replies = vec![Reply::text("Begun.")];
     for (at, (_, text)) in floods().into_iter().enumerate() {
         let letters: Vec<char> = text.chars().collect();
         let pieces: Vec<String> = letters
@@ -55,15 +56,21 @@ fn w25_text_that_is_made_to_be_slow_freezes_nothing() {
             pieces.iter().map(String::as_str).chain([end.as_str()]),
         ));
     }
-    replies.push(Reply::text("All done."));
     let app = App::start(&[("a.txt", "a\n")], replies);
     app.driver.wait_for(COMPOSER);
     app.driver.run(MEASURE);
+    let list = json!({ "archived": false, "after": null, "limit": 0 });
+    let state = || request(&app.driver, "session/list", &list).unwrap()["sessions"][0].clone();
+    app.say("Begin");
+    app.wait_for_asked(1);
     let mut slow = Vec::new();
     for (at, (what, _)) in floods().into_iter().enumerate() {
         app.driver.run("window.longest = 0; window.typed = 0;");
+        // A session of its own: the next request would carry the flood.
+        app.driver
+            .click("//button[contains(normalize-space(.), 'New session')]");
         app.say(&format!("Flood {at}"));
-        app.wait_for_asked(at + 1);
+        app.wait_for_asked(at + 2);
         app.driver.type_into(COMPOSER, "typed meanwhile");
         let value = "return document.activeElement?.value ?? ''";
         let typed = app.driver.run(value);
@@ -72,13 +79,7 @@ fn w25_text_that_is_made_to_be_slow_freezes_nothing() {
             "{what}: {typed}"
         );
         until(&format!("the end of {what}"), || {
-            let state = crate::asking::request(
-                &app.driver,
-                "session/list",
-                &json!({ "archived": false, "after": null, "limit": 0 }),
-            )
-            .unwrap();
-            let state = state["sessions"][0]["state"].clone();
+            let state = state()["state"].clone();
             if state == "done" || state == "failed" {
                 Ok(())
             } else {
@@ -96,9 +97,6 @@ fn w25_text_that_is_made_to_be_slow_freezes_nothing() {
         if number(0) > FREEZE || number(1) > FREEZE {
             slow.push(format!("{what}: {seen}"));
         }
-        app.driver.run("const field = document.activeElement; field.value = ''; field.dispatchEvent(new InputEvent('input', { bubbles: true }));");
     }
     assert_eq!(slow, Vec::<String>::new());
-    app.say("And?");
-    app.driver.wait_for("//*[contains(., 'All done.')]");
 }

@@ -135,10 +135,9 @@ fn w25_deep_and_hostile_text_comes_to_an_end() {
 fn w25_a_text_without_end_is_drawn_to_a_limit_which_is_said() {
     let is_cut = |block: &RichBlock| matches!(block, RichBlock::Cut { .. });
     for (source, left_out) in [
-        ("x".repeat(LONGEST), 0),
-        ("x".repeat(LONGEST + 7), 7),
-        ("é".repeat(LONGEST), LONGEST),
-        (format!("x{}", "é".repeat(LONGEST)), LONGEST + 2),
+        ("x ".repeat(LONGEST / 2), 0),
+        (format!("{}1234567", "x ".repeat(LONGEST / 2)), 7),
+        ("é ".repeat(LONGEST / 2), LONGEST / 2),
         ("word\n\n".repeat(LONGEST), 5 * LONGEST),
     ] {
         let blocks = markdown(&source);
@@ -148,6 +147,18 @@ fn w25_a_text_without_end_is_drawn_to_a_limit_which_is_said() {
             _ => assert_eq!(left_out, 0),
         }
         assert!(shown.len() < 12 * LONGEST, "{}", shown.len());
+    }
+    for word in [
+        "x".repeat(3 * WORD),
+        format!("a {}", "[".repeat(3 * WORD)),
+        "`".repeat(3 * WORD),
+    ] {
+        let blocks = markdown(&format!("{word} after\n\nmore"));
+        let RichBlock::Cut { bytes } = blocks[1] else {
+            panic!("{:?}", blocks[1])
+        };
+        assert_eq!((bytes, blocks.len()), (2 * WORD as u64, 3));
+        assert!(words(&blocks[..1]).contains(" after"), "what follows is drawn");
     }
     let table = format!("|a|b|\n|-|-|\n{}\nafter", "|1|2|\n".repeat(ROWS + 10));
     let blocks = markdown(&table);
