@@ -337,8 +337,7 @@ fn push_text(out: &mut Vec<RichInline>, words: &str) -> usize {
 
 fn push_words(text: &mut String, words: &str) -> usize {
     let mut left_out = 0;
-    let last = text.rfind(char::is_whitespace);
-    let mut run = text.len() - last.unwrap_or_default();
+    let mut run = text.len() - text.trim_end_matches(|c: char| !c.is_whitespace()).len();
     for word in words.split_inclusive(char::is_whitespace) {
         let letters = word.trim_end_matches(char::is_whitespace);
         let (drawn, rest) = letters.split_at(letters.floor_char_boundary(WORD.saturating_sub(run)));
