@@ -22,8 +22,6 @@ mod cards;
 mod closing;
 #[path = "desktop/driver.rs"]
 mod driver;
-#[path = "desktop/floods.rs"]
-mod floods;
 #[path = "desktop/hostile.rs"]
 mod hostile;
 #[path = "desktop/leaving.rs"]
