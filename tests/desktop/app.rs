@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use crate::driver::{Driver, until};
 
 /// A process that ends with the test, whatever becomes of it.
-struct Owned(Child);
+pub(crate) struct Owned(pub(crate) Child);
 
 impl Drop for Owned {
     fn drop(&mut self) {
@@ -34,7 +34,7 @@ pub(crate) struct App {
 }
 
 #[allow(clippy::disallowed_methods, reason = "a test starts the programs it drives")]
-fn command(program: &str) -> Command {
+pub(crate) fn command(program: &str) -> Command {
     Command::new(program)
 }
 
@@ -47,7 +47,7 @@ fn free_port() -> u16 {
         .port()
 }
 
-fn session_bus() -> (Owned, String) {
+pub(crate) fn session_bus() -> (Owned, String) {
     let mut daemon = command("dbus-daemon")
         .args(["--session", "--nofork", "--nopidfile", "--print-address"])
         .stdout(Stdio::piped())
@@ -227,6 +227,15 @@ impl App {
         })
     }
 
+    /// Where the driver reaches into the program.
+    pub(crate) fn inspector_port(&self) -> u16 {
+        let environment = std::fs::read(format!("/proc/{}/environ", self.pid())).unwrap();
+        let address = environment
+            .split(|byte| *byte == 0)
+            .find_map(|variable| variable.strip_prefix(b"WEBKIT_INSPECTOR_SERVER=127.0.0.1:"));
+        String::from_utf8_lossy(address.unwrap()).parse().unwrap()
+    }
+
     /// Sends a message as a person does.
     pub(crate) fn say(&self, text: &str) {
         self.driver.type_into(COMPOSER, text);
@@ -264,6 +273,16 @@ impl App {
                 Err(text)
             }
         });
+    }
+
+    /// All that stands in the logs.
+    pub(crate) fn log(&self) -> String {
+        let logs = std::fs::read_dir(self.home.path().join("logs"));
+        logs.into_iter()
+            .flatten()
+            .filter_map(Result::ok)
+            .map(|log| std::fs::read_to_string(log.path()).unwrap_or_default())
+            .collect()
     }
 
     /// A path as the started programs see it: some of them live behind a mount of their own.
@@ -322,16 +341,7 @@ impl Drop for App {
                 "the model was told: {}",
                 self.asked().last().cloned().unwrap_or_default()
             );
-            for log in std::fs::read_dir(self.home.path().join("logs"))
-                .into_iter()
-                .flatten()
-                .filter_map(Result::ok)
-            {
-                eprintln!(
-                    "the log says: {}",
-                    std::fs::read_to_string(log.path()).unwrap_or_default()
-                );
-            }
+            eprintln!("the log says: {}", self.log());
         }
         self.driver.end();
     }

@@ -56,7 +56,7 @@ fn close(pid: u32) {
     display.flush().unwrap();
 }
 
-fn is_shown(pid: u32) -> bool {
+pub(crate) fn is_shown(pid: u32) -> bool {
     let (display, screen) = RustConnection::connect(None).unwrap();
     let of = display
         .intern_atom(false, b"_NET_WM_PID")

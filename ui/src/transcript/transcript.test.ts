@@ -49,11 +49,12 @@ describe('hostile text', () => {
     expect(container.textContent).toContain('$148+ → $19');
   });
 
-  test('has no link but http, https and mailto', () => {
+  test('has no link but http, https and mailto, and none that the engine would follow', () => {
     const { container } = draw(logs.hostile());
-    const links = [...container.querySelectorAll('a')].map((a) => a.getAttribute('href') ?? '');
+    const links = [...container.querySelectorAll('[role=link]')].map((a) => a.getAttribute('title') ?? '');
     expect(links).not.toHaveLength(0);
     for (const href of links) expect(href).toMatch(/^(https?:|mailto:)/);
+    expect(container.querySelectorAll('a, [href], [src^=http]')).toHaveLength(0);
     expect(container.textContent).toContain('javascript:alert(1');
   });
 

@@ -37,7 +37,7 @@ pub use picture::{
 };
 pub use processes::group::{Facts, Group, Printed, Ran};
 pub use processes::{HelperProgram, Processes};
-pub use successor::become_program;
+pub use successor::{become_program, restart_without};
 
 /// The argument that makes a program of ours a helper; the role follows it.
 pub const HELPER_FLAG: &str = "--cairn-helper";

@@ -22,11 +22,7 @@ pub(super) fn next(calls: &[Call]) -> Option<usize> {
         match call.stage {
             Stage::Pending if matches!(call.class, ToolClass::Edit | ToolClass::Run) => return Some(place),
             Stage::Pending if call.outside => return None,
-            Stage::Pending
-            | Stage::Over
-            | Stage::Waiting { .. }
-            | Stage::Allowed(_)
-            | Stage::Deferred => {}
+            Stage::Pending | Stage::Over | Stage::Waiting { .. } | Stage::Allowed(_) | Stage::Deferred => {}
             Stage::Preparing
             | Stage::Ahead
             | Stage::Rechecking(_)
