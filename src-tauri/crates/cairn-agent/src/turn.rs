@@ -25,6 +25,7 @@ mod changes;
 mod gate;
 mod messages;
 mod restore;
+mod walls;
 
 /// Limits of a request. SPEC L2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{Output, Slice, Survivor};
+use crate::sandbox::Confinement;
 
 /// Longest message, bytes. A line, an environment or a kept output are far below; anything above is a broken peer.
 const MAX_FRAME: usize = 16 << 20;
@@ -101,6 +102,8 @@ pub(crate) struct StartCommand {
     pub(crate) limit_ms: Option<u64>,
     /// Whether anybody watches it live.
     pub(crate) place: ProcessPlace,
+    /// What holds it in.
+    pub(crate) walls: Option<Confinement>,
 }
 
 /// What the supervisor tells.

@@ -4,6 +4,7 @@
 
 pub mod args;
 pub mod ask_user;
+pub mod bounds;
 mod change;
 pub mod context_status;
 pub mod delete_file;

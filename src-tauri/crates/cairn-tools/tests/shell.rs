@@ -172,6 +172,7 @@ async fn what_would_run_is_what_is_shown_and_judged() {
             workdir: folder,
             place: Place::Inside,
             network: false,
+            outside: false,
             facts,
         },
     ] = &prepared.effects[..]

@@ -132,9 +132,9 @@ fn p6_reading_commands_run_where_the_sandbox_is_enforced_or_the_person_wants_it(
         ("ls -la src", ["ask", "auto", "auto", "auto"]),
         ("cat README.md | head -5", ["ask", "auto", "auto", "auto"]),
         ("git log --oneline -5", ["ask", "auto", "auto", "auto"]),
-        ("git diff", ["ask", "auto", "auto", "ask"]),
-        ("grep -rn main src", ["ask", "auto", "auto", "ask"]),
-        ("rg main", ["ask", "auto", "auto", "ask"]),
+        ("git diff", ["ask", "auto", "ask", "ask"]),
+        ("grep -rn main src", ["ask", "auto", "ask", "ask"]),
+        ("rg main", ["ask", "auto", "ask", "ask"]),
         ("cat .env", ["ask", "ask", "ask", "ask"]),
         ("cat /etc/passwd", ["ask", "ask", "ask", "ask"]),
         ("ls > x", ["ask", "ask", "ask", "ask"]),
@@ -191,6 +191,7 @@ fn p8_auto_follows_what_is_enforced() {
         facts,
         place: Place::Inside,
         network: true,
+        outside: false,
     };
     assert_eq!(word_of(&decide(&auto(Sandbox::Enforced), &[network])), "ask");
 }
@@ -380,6 +381,7 @@ fn a_rule_covers_neither_the_network_nor_a_folder_outside() {
             workdir,
             place,
             network,
+            outside: false,
         }
     };
     let rules = policy(&["run: cargo test"]);
@@ -405,6 +407,7 @@ fn without_facts_nothing_runs_but_an_exact_line() {
         workdir: "/w/p".into(),
         place: Place::Inside,
         network: false,
+        outside: false,
         facts: CommandFacts::default(),
     };
     let rules = Policy {

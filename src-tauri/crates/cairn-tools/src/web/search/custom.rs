@@ -28,6 +28,7 @@ pub(super) async fn search(query: &str, around: Around<'_>) -> Found {
         environment: around.environment.to_vec(),
         limit: Some(LIMIT),
         cancel: around.cancel.clone(),
+        walls: None,
     };
     let finished = match around.processes.run(spec, |_| {}).await {
         Ok(finished) => finished,
