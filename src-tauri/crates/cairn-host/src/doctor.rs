@@ -74,6 +74,7 @@ fn sandbox(walls: &Walls) -> (bool, String) {
             Gap::InsideWritable => {
                 "; protected files inside the project not enforced, credential files inside it can be read"
             }
+            Gap::Attributes => "; rights and times of files outside not enforced",
             Gap::Signals => "; signals to your other processes not enforced",
         });
     }

@@ -103,7 +103,9 @@ fn words(walls: &Confinement, workdir: &Path) -> Vec<OsString> {
     let mut sealed = vec![PathBuf::from(RUN)];
     let writable: BTreeSet<&PathBuf> = walls.writable.iter().collect();
     let within = |path: &Path| writable.iter().any(|root| path.starts_with(root));
-    let hidden: BTreeSet<&PathBuf> = walls.hidden.iter().collect();
+    let listening = sockets();
+    let listening = listening.iter().filter(|path| !within(path));
+    let hidden: BTreeSet<&PathBuf> = walls.hidden.iter().chain(listening).collect();
     for path in hidden.iter().filter(|path| !within(path)) {
         // What those stand in for is not shown anyway.
         if !path.starts_with(TEMPORARY) && !path.starts_with(RUN) {
@@ -129,6 +131,18 @@ fn words(walls: &Confinement, workdir: &Path) -> Vec<OsString> {
     }
     words.one("--chdir", workdir);
     words.0
+}
+
+/// Sockets by path that something listens at, as the system lists them: a folder that cannot be written keeps nobody
+/// from connecting, and some of those who listen start programs.
+fn sockets() -> Vec<PathBuf> {
+    let table = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    // Seven columns of numbers, then the path; nameless ones have none or begin with `@`.
+    let paths = table.lines().filter_map(|line| {
+        let (_, path) = line.split_once(" /")?;
+        PathBuf::from(format!("/{path}")).canonicalize().ok()
+    });
+    paths.collect()
 }
 
 /// The folders between a writable one and what is kept in it, the outermost first.

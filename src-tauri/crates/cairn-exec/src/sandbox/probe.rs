@@ -41,6 +41,8 @@ pub struct Walls {
 pub enum Gap {
     /// Protected files inside writable folders can be written, and credential files there read.
     InsideWritable,
+    /// Rights, owners and times of files outside can be changed, though not their content.
+    Attributes,
     /// Signals reach other processes of the person's.
     Signals,
 }
@@ -99,7 +101,7 @@ fn trial() -> Walls {
     }
     match ground.holds(Layer::Landlock) {
         Ok(()) => {
-            let mut gaps = vec![Gap::InsideWritable];
+            let mut gaps = vec![Gap::InsideWritable, Gap::Attributes];
             if sys::landlock_version() < landlock::SCOPES {
                 gaps.push(Gap::Signals);
             }
