@@ -165,7 +165,7 @@ impl Processes {
         start.environment.push(mark);
         let (route, events) = link.route();
         start.id = route.id();
-        link.ask(&Ask::Start(start))?;
+        link.ask(&Ask::Start(Box::new(start)))?;
         Ok(Some(Call {
             route,
             events,
@@ -205,7 +205,9 @@ impl Processes {
         let helper = self.inner.helper.clone();
         let tried = self.inner.walls.get_or_init(|| async move {
             let trying = tokio::task::spawn_blocking(move || probe::try_out(&helper));
-            trying.await.unwrap_or_else(|error| Walls::none(error.to_string()))
+            trying
+                .await
+                .unwrap_or_else(|error| Walls::none(error.to_string()))
         });
         tried.await.clone()
     }

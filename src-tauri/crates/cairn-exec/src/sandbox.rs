@@ -6,6 +6,8 @@
 mod bubblewrap;
 mod landlock;
 pub(crate) mod probe;
+#[cfg(any(target_os = "macos", test))]
+mod seatbelt;
 mod seccomp;
 
 use std::ffi::OsString;
@@ -49,6 +51,9 @@ pub enum Layer {
     Bubblewrap(#[serde(with = "os_path")] PathBuf),
     /// The system's access rules and the filter, without namespaces.
     Landlock,
+    /// A profile of macOS.
+    #[cfg(target_os = "macos")]
+    Seatbelt,
 }
 
 /// Whether a command reaches the network.
@@ -60,8 +65,8 @@ pub enum Network {
     On,
 }
 
-/// A command for `program` behind the walls. Called in a process with a single thread that is about to start it; the
-/// caller gives it environment and streams and then [`sys::detach`]es it with the `keep` that is answered.
+/// A command for `program` behind the walls, and what it puts on itself ([`sys::enter`], after [`sys::detach`]). To be
+/// started by a process with a single thread.
 pub(crate) fn command(
     walls: &Confinement,
     program: OsString,
@@ -75,6 +80,8 @@ pub(crate) fn command(
             command.args(arguments);
             Ok((command, landlock::entry(walls)?))
         }
+        #[cfg(target_os = "macos")]
+        Layer::Seatbelt => seatbelt::command(walls, program, arguments),
     }
 }
 
@@ -91,7 +98,10 @@ mod os_paths {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
         let texts = Vec::<OsText>::deserialize(deserializer)?;
-        Ok(texts.into_iter().map(|text| OsString::from(text).into()).collect())
+        Ok(texts
+            .into_iter()
+            .map(|text| OsString::from(text).into())
+            .collect())
     }
 }
 

@@ -98,7 +98,12 @@ pub(crate) fn enter(command: &mut Command, entry: Entry) {
                     len: filter.len() as libc::c_ushort,
                     filter: filter.as_ptr().cast_mut(),
                 };
-                if libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) != 0 {
+                if libc::prctl(
+                    libc::PR_SET_SECCOMP,
+                    libc::SECCOMP_MODE_FILTER,
+                    &raw const program,
+                ) != 0
+                {
                     return Err(io::Error::last_os_error());
                 }
             }
@@ -161,7 +166,11 @@ pub(crate) fn landlock_allow(rules: &OwnedFd, beneath: &OwnedFd, access: u64) ->
             0,
         )
     };
-    if added == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if added == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 /// Marks all descriptors from `first` on, so that exec closes them. Case L08.

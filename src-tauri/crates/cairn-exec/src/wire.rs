@@ -47,7 +47,7 @@ impl std::convert::From<OsText> for OsString {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Ask {
     /// Start a command.
-    Start(StartCommand),
+    Start(Box<StartCommand>),
     /// End it, with all that it started.
     Stop {
         /// Which.

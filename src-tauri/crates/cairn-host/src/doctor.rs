@@ -67,6 +67,8 @@ fn sandbox(walls: &Walls) -> (bool, String) {
     let mut found = match &walls.layer {
         Some(Layer::Bubblewrap(program)) => format!("bubblewrap ({})", program.display()),
         Some(Layer::Landlock) => "Landlock and a filter of system calls".to_owned(),
+        #[cfg(target_os = "macos")]
+        Some(Layer::Seatbelt) => "Seatbelt".to_owned(),
         None => "commands are not sandboxed, so in auto every one of them asks".to_owned(),
     };
     for gap in &walls.gaps {
@@ -84,7 +86,9 @@ fn sandbox(walls: &Walls) -> (bool, String) {
     }
     let best = walls.layer.is_some() && walls.gaps.is_empty();
     if !best {
-        found.push_str(". Install the package bubblewrap and allow unprivileged user namespaces, then start Cairn again");
+        found.push_str(
+            ". Install the package bubblewrap and allow unprivileged user namespaces, then start Cairn again",
+        );
     }
     (best, found)
 }

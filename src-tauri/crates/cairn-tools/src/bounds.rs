@@ -73,6 +73,8 @@ impl Bounds {
         let sandbox = match layer {
             Layer::Bubblewrap(_) => Sandbox::Enforced,
             Layer::Landlock => Sandbox::WithoutProtected,
+            #[cfg(target_os = "macos")]
+            Layer::Seatbelt => Sandbox::Enforced,
         };
         let make = |folder: &Path| {
             std::fs::DirBuilder::new()
@@ -86,7 +88,7 @@ impl Bounds {
         std::fs::OpenOptions::new()
             .write(true)
             .create_new(true)
-            .mode(0)
+            .mode(0o0)
             .open(&blank)
             .map(|_| ())
             .or_else(|error| match error.kind() {
@@ -141,9 +143,15 @@ impl Bounds {
         let temporary = match self.layer {
             Layer::Bubblewrap(_) => PathBuf::from("/tmp"),
             Layer::Landlock => self.temporary.clone(),
+            #[cfg(target_os = "macos")]
+            Layer::Seatbelt => self.temporary.clone(),
         };
         set.extend(["TEMP", "TMP", "TMPDIR"].map(|name| (name, temporary.clone())));
-        set.extend(CACHES.iter().map(|(name, folder)| (*name, self.caches.join(folder))));
+        set.extend(
+            CACHES
+                .iter()
+                .map(|(name, folder)| (*name, self.caches.join(folder))),
+        );
         for (name, folder) in STORES {
             let ours = self.caches.join(folder);
             if network == Network::On || ours.is_dir() {
@@ -153,7 +161,11 @@ impl Bounds {
         let replaced = |name: &OsString| {
             SOCKETS.iter().any(|socket| name == socket) || set.iter().any(|(other, _)| name == other)
         };
-        let mut environment: Vec<_> = given.iter().filter(|(name, _)| !replaced(name)).cloned().collect();
+        let mut environment: Vec<_> = given
+            .iter()
+            .filter(|(name, _)| !replaced(name))
+            .cloned()
+            .collect();
         environment.extend(set.into_iter().map(|(name, path)| (name.into(), path.into())));
         environment.sort();
         environment
@@ -163,7 +175,10 @@ impl Bounds {
     /// the disk: to be called on a blocking thread. `known` says whether one of our own tools made a file.
     pub fn set_aside(&self, before: &Found, known: &dyn Fn(&Path) -> bool) -> Vec<Moved> {
         let now = Found::look(&self.places.root);
-        let new = now.kept.difference(&before.kept).chain(now.links.difference(&before.links));
+        let new = now
+            .kept
+            .difference(&before.kept)
+            .chain(now.links.difference(&before.links));
         let new: Vec<_> = new
             .filter(|path| !known(path) && !protected::is_harmless_repository(path, before))
             .cloned()

@@ -159,6 +159,18 @@ impl Workspace {
     }
 }
 
+impl Drop for Workspace {
+    /// The session ends: what its commands in the background made since the last look does not stay either.
+    fn drop(&mut self) {
+        if let Some(bounds) = &self.bounds {
+            let moved = bounds.check_watched(&|path| self.coverage().saw_whole(path), &|_| false);
+            for one in moved {
+                tracing::info!(from = %one.from.display(), to = ?one.to, "a protected file was set aside");
+            }
+        }
+    }
+}
+
 /// Remembers what is met, until it is enough.
 struct Names<'a> {
     workspace: &'a Workspace,

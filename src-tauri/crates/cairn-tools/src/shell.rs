@@ -319,7 +319,11 @@ impl Execute for Run {
                 ProcessPlace::Background => self.start(spec, label, context).await,
             };
             match walled {
-                Some(walled) => walled.finish(outcome, handle.as_deref(), &workspace, &processes).await,
+                Some(walled) => {
+                    walled
+                        .finish(outcome, handle.as_deref(), &workspace, &processes)
+                        .await
+                }
                 None => outcome,
             }
         })

@@ -16,10 +16,10 @@ mod aside;
 mod ground;
 #[path = "escape/ordinary.rs"]
 mod ordinary;
-#[path = "escape/table.rs"]
-mod table;
 #[path = "shell/support.rs"]
 mod support;
+#[path = "escape/table.rs"]
+mod table;
 
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
@@ -84,7 +84,13 @@ fn refuses(layer: Layer, claim: fn(&table::Row) -> Claim) {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     assert_eq!(ground.outside(), before, "something outside was changed");
-    assert!(tcp.accept().is_err() && tcp6.accept().is_err(), "somebody connected");
-    assert!(bus.accept().is_err() && nameless.accept().is_err(), "somebody connected");
+    assert!(
+        tcp.accept().is_err() && tcp6.accept().is_err(),
+        "somebody connected"
+    );
+    assert!(
+        bus.accept().is_err() && nameless.accept().is_err(),
+        "somebody connected"
+    );
     assert!(udp.recv(&mut [0; 8]).is_err(), "something was sent");
 }

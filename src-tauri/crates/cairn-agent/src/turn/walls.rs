@@ -41,3 +41,57 @@ fn row(label: RowLabel, text: &str) -> ApprovalRow {
         shown: show(text, Show::Name),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cairn_policy::{CommandFacts, Place};
+
+    fn told(sandbox: Sandbox, network: bool, outside: bool) -> Vec<String> {
+        let effect = Effect::RunCommand {
+            line: "make".to_owned(),
+            workdir: "/w/p".into(),
+            place: Place::Inside,
+            network,
+            outside,
+            facts: CommandFacts::default(),
+        };
+        let text = |row: ApprovalRow| {
+            let text: String = row.shown.iter().map(|span| span.text.as_str()).collect();
+            format!("{:?}: {text}", row.label)
+        };
+        rows(sandbox, &[effect]).into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn p12_a_card_says_what_is_enforced() {
+        let unheld = [
+            "Writes: anything you can: not sandboxed",
+            "Network: not restricted",
+        ];
+        assert_eq!(told(Sandbox::NotEnforced, false, false), unheld);
+        assert_eq!(told(Sandbox::NotEnforced, true, true), unheld);
+        assert_eq!(
+            told(Sandbox::Enforced, false, false),
+            [
+                "Reads: no credentials",
+                "Writes: only the project, temporary and cache folders; no protected files",
+                "Network: none",
+            ]
+        );
+        let landlock = told(Sandbox::WithoutProtected, true, false);
+        assert!(
+            landlock
+                .iter()
+                .any(|row| row.contains("protected files inside the project not enforced"))
+        );
+        assert!(landlock.contains(&"Network: wanted: not restricted".to_owned()));
+        assert_eq!(
+            told(Sandbox::Enforced, false, true),
+            [
+                "Writes: anything you can: outside the sandbox",
+                "Network: not restricted"
+            ]
+        );
+    }
+}

@@ -88,7 +88,12 @@ fn memory_file(name: &std::ffi::CStr, bytes: &[u8]) -> std::io::Result<OwnedFd> 
 /// All arguments but the program.
 fn words(walls: &Confinement, workdir: &Path) -> Vec<OsString> {
     let mut words = Words::default();
-    words.plain(&["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]);
+    words.plain(&[
+        "--unshare-user",
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--unshare-uts",
+    ]);
     words.plain(&["--unshare-cgroup-try", "--new-session"]);
     words.plain(&["--cap-drop", "ALL"]);
     if walls.network == Network::Off {
@@ -152,7 +157,10 @@ fn around(kept: &[PathBuf], writable: &BTreeSet<&PathBuf>) -> BTreeSet<PathBuf> 
         let Some(root) = writable.iter().find(|root| path.starts_with(root)) else {
             continue;
         };
-        let between = path.ancestors().skip(1).take_while(|folder| *folder != root.as_path());
+        let between = path
+            .ancestors()
+            .skip(1)
+            .take_while(|folder| *folder != root.as_path());
         folders.extend(between.map(Path::to_owned));
     }
     folders
@@ -190,3 +198,6 @@ impl Words {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

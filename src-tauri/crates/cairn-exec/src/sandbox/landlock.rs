@@ -83,7 +83,10 @@ pub(super) fn entry(walls: &Confinement) -> std::io::Result<sys::Entry> {
         allow(&path, READ)?;
     }
     for device in DEVICES {
-        allow(Path::new(device), READ_FILE | WRITE_FILE | TRUNCATE | DEVICE_CONTROL)?;
+        allow(
+            Path::new(device),
+            READ_FILE | WRITE_FILE | TRUNCATE | DEVICE_CONTROL,
+        )?;
     }
     let write = !(MAKE_CHARACTER_DEVICE | MAKE_BLOCK_DEVICE | DEVICE_CONTROL);
     for path in walls.writable.iter().chain([&walls.temporary]) {

@@ -85,6 +85,17 @@ fn trial() -> Walls {
         Err(error) => return Walls::none(format!("no folder to try the sandbox in could be made: {error}")),
     };
     let mut why_not = Vec::new();
+    #[cfg(target_os = "macos")]
+    match ground.holds(Layer::Seatbelt) {
+        Ok(()) => {
+            return Walls {
+                layer: Some(Layer::Seatbelt),
+                gaps: Vec::new(),
+                why_not,
+            };
+        }
+        Err(why) => why_not.push(format!("Seatbelt does not work here: {why}")),
+    }
     let bwrap = PROGRAMS.iter().map(PathBuf::from).find(|file| file.is_file());
     match bwrap {
         Some(bwrap) => match ground.holds(Layer::Bubblewrap(bwrap.clone())) {
@@ -124,7 +135,7 @@ fn trial() -> Walls {
 
 /// Goes through what the walls claim; prints the first claim that does not hold.
 ///
-/// `$1` is the folder that may be written, `$2` what lies beside it, `$3` whether files within the first are kept.
+/// `$1` is the folder that may be written, `$2` what lies beside it, `$3` what the walls are made of.
 const ATTEMPT: &str = r#"
 work=$1 beside=$2 keeps=$3
 try() { "$@" 2>/dev/null; }
@@ -133,19 +144,23 @@ try eval 'true > "$TMPDIR/made"' || { echo 'the temporary folder cannot be writt
 try eval 'true > /dev/null' || { echo '/dev/null cannot be written'; exit 1; }
 try eval 'true > "$beside/made"'
 if try eval 'read -r x < "$beside/secret/key"'; then echo 'a hidden file was read'; exit 1; fi
-if [ "$keeps" = kept ]; then
+if [ "$keeps" != rules ]; then
   if try eval 'true > "$work/kept"'; then echo 'a kept file was written'; exit 1; fi
   if try eval 'read -r x < "$work/hidden"'; then echo 'a hidden file inside was read'; exit 1; fi
+fi
+if [ "$keeps" = namespaces ]; then
   others=0
   while read -r name rest; do case $name in lo:|Inter-*|face) ;; *) others=1 ;; esac; done < /proc/self/net/dev
   [ $others = 0 ] || { echo 'the network is still there'; exit 1; }
 fi
-filtered=no privileged=yes
-while read -r name value; do
-  case $name in Seccomp:) filtered=$value ;; NoNewPrivs:) [ "$value" = 1 ] && privileged=no ;; esac
-done < /proc/self/status
-[ "$filtered" = 2 ] || { echo 'system calls are not filtered'; exit 1; }
-[ $privileged = no ] || { echo 'privileges can be gained'; exit 1; }
+if [ "$keeps" != profile ]; then
+  filtered=no privileged=yes
+  while read -r name value; do
+    case $name in Seccomp:) filtered=$value ;; NoNewPrivs:) [ "$value" = 1 ] && privileged=no ;; esac
+  done < /proc/self/status
+  [ "$filtered" = 2 ] || { echo 'system calls are not filtered'; exit 1; }
+  [ $privileged = no ] || { echo 'privileges can be gained'; exit 1; }
+fi
 echo held
 "#;
 
@@ -168,18 +183,18 @@ impl Ground {
         for name in ["work/kept", "work/hidden", "secret/key", "blank"] {
             fs::write(ground.folder.join(name), "x\n")?;
         }
-        fs::set_permissions(ground.folder.join("blank"), fs::Permissions::from_mode(0))?;
+        fs::set_permissions(ground.folder.join("blank"), fs::Permissions::from_mode(0o0))?;
         Ok(ground)
     }
 
     /// Whether these walls keep what they claim.
     fn holds(&self, layer: Layer) -> Result<(), String> {
         let at = |name: &str| self.folder.join(name);
-        let kept = if layer == Layer::Landlock { "not" } else { "kept" };
-        let temporary = if layer == Layer::Landlock {
-            at("temporary")
-        } else {
-            PathBuf::from("/tmp")
+        let (made_of, temporary) = match layer {
+            Layer::Bubblewrap(_) => ("namespaces", PathBuf::from("/tmp")),
+            Layer::Landlock => ("rules", at("temporary")),
+            #[cfg(target_os = "macos")]
+            Layer::Seatbelt => ("profile", at("temporary")),
         };
         let walls = Confinement {
             layer,
@@ -190,7 +205,14 @@ impl Ground {
             blank: at("blank"),
             network: Network::Off,
         };
-        let arguments = ["-c".into(), ATTEMPT.into(), "sh".into(), at("work").into(), self.folder.clone().into(), kept.into()];
+        let arguments = [
+            "-c".into(),
+            ATTEMPT.into(),
+            "sh".into(),
+            at("work").into(),
+            self.folder.clone().into(),
+            made_of.into(),
+        ];
         let printed = self.run(&walls, arguments.into(), &temporary);
         match printed {
             // Behind the walls something else may stand in that place.
@@ -199,7 +221,12 @@ impl Ground {
                 Err("a file outside was written".to_owned())
             }
             Ok(printed) if printed.trim() == "held" => Ok(()),
-            Ok(printed) => Err(printed.lines().next().unwrap_or("it ended at once").trim().to_owned()),
+            Ok(printed) => Err(printed
+                .lines()
+                .next()
+                .unwrap_or("it ended at once")
+                .trim()
+                .to_owned()),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -211,7 +238,8 @@ impl Ground {
         temporary: &Path,
     ) -> std::io::Result<String> {
         let (mut read, write) = std::io::pipe()?;
-        let (mut command, entry) = super::command(walls, "/bin/sh".into(), arguments, &self.folder.join("work"))?;
+        let (mut command, entry) =
+            super::command(walls, "/bin/sh".into(), arguments, &self.folder.join("work"))?;
         command
             .env("PATH", "/usr/bin:/bin")
             .env("TMPDIR", temporary)

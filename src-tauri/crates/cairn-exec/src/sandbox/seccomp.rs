@@ -34,7 +34,8 @@ pub(super) const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
 const X32: u32 = 0x4000_0000;
 
 /// Flags of `clone` and `unshare` that make namespaces: user, mount, pid, net, ipc, uts, cgroup and time.
-const NAMESPACES: u32 = 0x1000_0000 | 0x0002_0000 | 0x2000_0000 | 0x4000_0000 | 0x0800_0000 | 0x0400_0000 | 0x0200_0000;
+const NAMESPACES: u32 =
+    0x1000_0000 | 0x0002_0000 | 0x2000_0000 | 0x4000_0000 | 0x0800_0000 | 0x0400_0000 | 0x0200_0000;
 
 /// Looking into or changing other processes, mounts, keys, the kernel itself.
 const REFUSED: &[libc::c_long] = &[
@@ -200,9 +201,12 @@ pub(super) fn bytes(filter: &[Instruction]) -> Vec<u8> {
     filter
         .iter()
         .flat_map(|step| {
-            let [a, b] = step.code.to_ne_bytes();
-            let [c, d, e, f] = step.k.to_ne_bytes();
-            [a, b, step.jt, step.jf, c, d, e, f]
+            let jumps = [step.jt, step.jf];
+            let code = step.code.to_ne_bytes();
+            code.into_iter().chain(jumps).chain(step.k.to_ne_bytes())
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

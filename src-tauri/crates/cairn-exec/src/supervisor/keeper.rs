@@ -111,16 +111,13 @@ fn spawn(start: StartCommand, output: OwnedFd) -> std::io::Result<Pid> {
     let program: OsString = start.program.into();
     let arguments = start.arguments.into_iter().map(OsString::from);
     let workdir = PathBuf::from(OsString::from(start.workdir));
-    let (mut command, entry) = match &start.walls {
-        Some(walls) => {
-            let (command, entry) = sandbox::command(walls, program, arguments.collect(), &workdir)?;
-            (command, Some(entry))
-        }
-        None => {
-            let mut command = sys::command(program);
-            command.args(arguments);
-            (command, None)
-        }
+    let (mut command, entry) = if let Some(walls) = &start.walls {
+        let (command, entry) = sandbox::command(walls, program, arguments.collect(), &workdir)?;
+        (command, Some(entry))
+    } else {
+        let mut command = sys::command(program);
+        command.args(arguments);
+        (command, None)
     };
     let environment = start.environment.into_iter();
     command

@@ -197,6 +197,48 @@ fn p8_auto_follows_what_is_enforced() {
 }
 
 #[test]
+fn p12_leaving_the_sandbox_asks_every_time_and_is_never_remembered() {
+    let leaving = |line: &str| {
+        let mut leaving = effect(line);
+        if let Effect::RunCommand { outside, .. } = &mut leaving {
+            *outside = true;
+        }
+        leaving
+    };
+    let rules = ["run: cargo test", "run-exact: ls", "run-exact: cargo test"];
+    for line in ["ls", "cargo test", "git status", "cat README.md", "cd src"] {
+        for mode in [Mode::Manual, Mode::AcceptEdits, Mode::Auto] {
+            for sandbox in [Sandbox::Enforced, Sandbox::WithoutProtected] {
+                let Decision::Ask(asked) = decide(&in_mode(mode, sandbox, &rules), &[leaving(line)]) else {
+                    panic!("{line} in {mode:?} does not ask")
+                };
+                assert!(asked.offers.is_empty() && !asked.filled, "{line}: {asked:?}");
+                assert!(
+                    asked.why.iter().any(|why| why.contains("outside the sandbox")),
+                    "{line}: {asked:?}"
+                );
+            }
+        }
+        let plan = in_mode(Mode::Plan, Sandbox::Enforced, &rules);
+        assert_eq!(word_of(&decide(&plan, &[leaving(line)])), "deny", "{line}");
+        let nobody = Policy {
+            presence: Presence::Headless {
+                approve: Approve::All,
+            },
+            ..in_mode(Mode::Manual, Sandbox::Enforced, &rules)
+        };
+        assert_eq!(word_of(&decide(&nobody, &[leaving(line)])), "deny", "{line}");
+        // Where nothing holds commands in there is nothing to leave.
+        let unheld = in_mode(Mode::Manual, Sandbox::NotEnforced, &rules);
+        assert_eq!(
+            decide(&unheld, &[leaving(line)]),
+            decide(&unheld, &[effect(line)]),
+            "{line}"
+        );
+    }
+}
+
+#[test]
 fn p8_plan_passes_only_what_reads() {
     let rules = ["run: cargo test", "run-exact: ls", "write: **"];
     for (line, off, on) in [

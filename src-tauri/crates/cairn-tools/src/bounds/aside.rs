@@ -28,7 +28,9 @@ pub(super) fn move_out(root: &Path, aside: &Path, paths: &[PathBuf]) -> Vec<Move
         let from = path.strip_prefix(root).unwrap_or(path).to_owned();
         let to = folder.as_ref().map_err(ToString::to_string).and_then(|folder| {
             let to = folder.join(&from);
-            move_one(path, &to).map(|()| to).map_err(|error| error.to_string())
+            move_one(path, &to)
+                .map(|()| to)
+                .map_err(|error| error.to_string())
         });
         Moved { from, to }
     });

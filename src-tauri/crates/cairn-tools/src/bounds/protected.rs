@@ -27,7 +27,14 @@ const PASSED_OVER: &[&str] = &[
 const GIT: &str = ".git";
 
 /// What of it decides which programs git runs. The rest is its data, which commits change.
-const OF_GIT: &[&str] = &["config", "config.worktree", "hooks", "info/attributes", "commondir", "gitdir"];
+const OF_GIT: &[&str] = &[
+    "config",
+    "config.worktree",
+    "hooks",
+    "info/attributes",
+    "commondir",
+    "gitdir",
+];
 
 /// How deep repositories of submodules are looked for.
 const SUBMODULES: usize = 6;
@@ -54,7 +61,9 @@ impl Found {
         while let Some(folder) = waiting.pop_front() {
             looked += 1;
             if looked > FOLDERS {
-                tracing::info!("the project has more than {FOLDERS} folders; protected files in the others are not kept");
+                tracing::info!(
+                    "the project has more than {FOLDERS} folders; protected files in the others are not kept"
+                );
                 break;
             }
             let Ok(entries) = std::fs::read_dir(&folder) else {
@@ -100,7 +109,8 @@ impl Found {
     /// What decides in a repository, in those of its submodules and in its worktrees.
     fn repository(&mut self, git: &Path, depth: usize) {
         let there = OF_GIT.iter().map(|name| git.join(name));
-        self.kept.extend(there.filter(|path| path.symlink_metadata().is_ok()));
+        self.kept
+            .extend(there.filter(|path| path.symlink_metadata().is_ok()));
         if depth == 0 {
             return;
         }
@@ -108,7 +118,10 @@ impl Found {
             let Ok(entries) = std::fs::read_dir(git.join(holder)) else {
                 continue;
             };
-            for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+            for entry in entries
+                .flatten()
+                .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+            {
                 self.repository(&entry.path(), depth - 1);
                 // A submodule `a/b` has its repository in `modules/a/b`.
                 self.nested(&entry.path(), depth - 1);
@@ -123,7 +136,10 @@ impl Found {
         let Ok(entries) = std::fs::read_dir(folder) else {
             return;
         };
-        for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        for entry in entries
+            .flatten()
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        {
             self.repository(&entry.path(), depth - 1);
             self.nested(&entry.path(), depth - 1);
         }
@@ -133,13 +149,18 @@ impl Found {
 /// Whether a path belongs to a repository that was made meanwhile and runs nothing: `git init` and `git clone` are
 /// ordinary work.
 pub(super) fn is_harmless_repository(path: &Path, before: &Found) -> bool {
-    let Some(git) = path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == GIT)) else {
+    let Some(git) = path
+        .ancestors()
+        .find(|folder| folder.file_name().is_some_and(|name| name == GIT))
+    else {
         return false;
     };
     if git == path || before.repositories.contains(git) {
         return false;
     }
-    let Some(work_tree) = git.parent() else { return false };
+    let Some(work_tree) = git.parent() else {
+        return false;
+    };
     matches!(Repository::for_the_gate(work_tree), Judged::Plain { hooks } if hooks.is_empty())
 }
 

@@ -122,7 +122,11 @@ pub(crate) fn say(outcome: &mut ToolOutcome, moved: &[Moved]) {
     if !outcome.note.is_empty() {
         outcome.note.push_str(", ");
     }
-    let _written = write!(outcome.note, "{} set aside", crate::prepared::counted(moved.len() as u64, "file", "files"));
+    let _written = write!(
+        outcome.note,
+        "{} set aside",
+        crate::prepared::counted(moved.len() as u64, "file", "files")
+    );
 }
 
 fn hit_a_wall(outcome: &ToolOutcome) -> bool {
@@ -143,7 +147,10 @@ fn hint(sandbox: Sandbox, network: Network) -> String {
             " and reaches no network",
             "call again with `network: true` for the network, or with `outside: true` to run it outside the sandbox",
         ),
-        Network::On => ("", "call again with `outside: true` to run it outside the sandbox"),
+        Network::On => (
+            "",
+            "call again with `outside: true` to run it outside the sandbox",
+        ),
     };
     format!(
         "\n[The sandbox may be the reason: a command writes only to the project and to temporary and cache folders\

@@ -10,28 +10,52 @@ use crate::ground::{Ground, as_a_person};
 
 #[test]
 fn f12_protected_files_that_a_command_makes_are_set_aside_and_told() {
-    as_a_person("aside::f12_protected_files_that_a_command_makes_are_set_aside_and_told", None, set_aside);
+    as_a_person(
+        "aside::f12_protected_files_that_a_command_makes_are_set_aside_and_told",
+        None,
+        set_aside,
+    );
 }
 
 #[test]
 fn f12_they_are_set_aside_within_landlock_alone() {
-    as_a_person("aside::f12_they_are_set_aside_within_landlock_alone", Some("landlock"), set_aside);
+    as_a_person(
+        "aside::f12_they_are_set_aside_within_landlock_alone",
+        Some("landlock"),
+        set_aside,
+    );
 }
 
 fn set_aside(layer: Layer) {
     let ground = Ground::new(layer);
     for (line, name) in [
         ("echo evil > .mcp.json", ".mcp.json"),
-        ("mkdir -p .github/workflows && echo evil > .github/workflows/x.yml", ".github/workflows"),
-        ("mkdir -p new/deep && echo evil > new/deep/.envrc", "new/deep/.envrc"),
+        (
+            "mkdir -p .github/workflows && echo evil > .github/workflows/x.yml",
+            ".github/workflows",
+        ),
+        (
+            "mkdir -p new/deep && echo evil > new/deep/.envrc",
+            "new/deep/.envrc",
+        ),
         ("ln -s /bin/true CLAUDE.md", "CLAUDE.md"),
-        ("mkdir -p .git/info && echo '* filter=x' > .git/info/attributes", ".git/info/attributes"),
+        (
+            "mkdir -p .git/info && echo '* filter=x' > .git/info/attributes",
+            ".git/info/attributes",
+        ),
         ("echo x > .git/config.worktree", ".git/config.worktree"),
-        ("git init -q own && git -C own config core.fsmonitor ./x", "own/.git/config"),
+        (
+            "git init -q own && git -C own config core.fsmonitor ./x",
+            "own/.git/config",
+        ),
         ("echo evil > .MCP.json", ".MCP.json"),
     ] {
         let ended = ground.run(line);
-        assert!(ended.content.contains(&format!("[{name} appeared")), "{line}\n{}", ended.content);
+        assert!(
+            ended.content.contains(&format!("[{name} appeared")),
+            "{line}\n{}",
+            ended.content
+        );
         assert!(ended.note.contains("set aside"), "{}", ended.note);
         let path = ground.project().join(name);
         assert!(path.symlink_metadata().is_err(), "{line}: it is still there");
@@ -66,7 +90,10 @@ fn links_lead_nowhere(ground: &Ground) {
     ground.run("ln -s $HOME/.ssh/id_ed25519 innocent.txt; ln -s $OTHER there");
     for (path, care) in [("innocent.txt", Care::Credential), ("there/file", Care::Plain)] {
         let real = ground.workspace.resolve(path).unwrap().real;
-        let Effect::ReadPath { place, care: found, .. } = ground.workspace.reads(&real) else {
+        let Effect::ReadPath {
+            place, care: found, ..
+        } = ground.workspace.reads(&real)
+        else {
             panic!("a read")
         };
         assert_eq!((place, found), (Place::Outside, care), "{path}");

@@ -34,7 +34,10 @@ fn helper() -> PathBuf {
 
 /// Runs a test as a user without rights, with that layer; none for the best that there is. Where the layer does not
 /// stand on this machine the test says so and ends.
-#[allow(clippy::disallowed_methods, reason = "a test starts itself again with fewer rights")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a test starts itself again with fewer rights"
+)]
 pub(crate) fn as_a_person(test: &str, layer: Option<&str>, run: impl FnOnce(Layer)) {
     if std::env::var_os(AGAIN).is_none() && is_root() {
         let folder = tempfile::Builder::new()
@@ -64,8 +67,7 @@ pub(crate) fn as_a_person(test: &str, layer: Option<&str>, run: impl FnOnce(Laye
     }
     let walls = walls();
     match (layer, walls.layer.clone()) {
-        (None, Some(layer)) => run(layer),
-        (Some("bubblewrap"), Some(layer @ Layer::Bubblewrap(_))) => run(layer),
+        (None, Some(layer)) | (Some("bubblewrap"), Some(layer @ Layer::Bubblewrap(_))) => run(layer),
         (Some("landlock"), Some(_)) => run(Layer::Landlock),
         _ => eprintln!("NOT TESTED: {layer:?} does not stand on this machine: {walls:?}"),
     }
@@ -125,7 +127,10 @@ const INSIDE: &[(&str, &str)] = &[
     ("AGENTS.md", "x"),
     ("sub/deep/AGENTS.md", "x"),
     (".git/HEAD", "ref: refs/heads/main\n"),
-    (".git/config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[user]\n\tname = T\n\temail = t@example.org\n"),
+    (
+        ".git/config",
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[user]\n\tname = T\n\temail = t@example.org\n",
+    ),
     (".git/hooks/post-merge", "x"),
     (".git/modules/sub/config", "x"),
     (".git/modules/sub/HEAD", "x"),
@@ -159,14 +164,18 @@ impl Ground {
         let places = Places {
             root: project.clone(),
             home: Some(at.join("home")),
-            own: ["data", "keys", "projects"].map(|name| at.join("own").join(name)).into(),
+            own: ["data", "keys", "projects"]
+                .map(|name| at.join("own").join(name))
+                .into(),
         };
         let walls = Walls {
             layer: Some(layer),
             gaps: Vec::new(),
             why_not: Vec::new(),
         };
-        let bounds = Bounds::new(&walls, &places, &at.join("own/projects/key")).unwrap().unwrap();
+        let bounds = Bounds::new(&walls, &places, &at.join("own/projects/key"))
+            .unwrap()
+            .unwrap();
         let workspace = Workspace::new(root, places.own).with_bounds(Some(Arc::new(bounds)));
         let workspace = Arc::new(workspace);
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
@@ -231,7 +240,9 @@ impl Ground {
             collect(&self.folder.path().join(name), &mut found);
         }
         // What the walls themselves keep for the project.
-        found.retain(|path, _| !path.to_string_lossy().contains("/key/sandbox") && !path.to_string_lossy().contains("/key/aside"));
+        found.retain(|path, _| {
+            !path.to_string_lossy().contains("/key/sandbox") && !path.to_string_lossy().contains("/key/aside")
+        });
         found
     }
 }

@@ -15,6 +15,7 @@ const WORK: &[(&str, &str)] = &[
     ("echo a | tr a b > out && cat out", "b"),
     ("echo x > /dev/null; head -c2 /dev/zero | wc -c", "2"),
     ("head -c3 /dev/urandom | wc -c", "3"),
+    ("echo said > /dev/stderr; cat <(echo from-a-pipe)", "from-a-pipe"),
     ("f=$(mktemp) && echo made > $f && cat $f", "made"),
     ("echo kept > $TMPDIR/kept", "Exit code 0"),
     ("cat $TMPDIR/kept", "kept"),
@@ -23,34 +24,72 @@ const WORK: &[(&str, &str)] = &[
     ("ls $HOME && cat $HOME/.bashrc", "# start"),
     ("cat /etc/os-release | head -1; id -u; pwd", "project"),
     ("git status --short", "attempt.py"),
-    ("git add attempt.py && git commit -qm first && git log --format=%s", "first"),
+    (
+        "git add attempt.py && git commit -qm first && git log --format=%s",
+        "first",
+    ),
     ("git switch -qc other && git branch", "* other"),
-    ("git init -q fresh && cd fresh && git -c user.name=T -c user.email=t@example.org commit -q --allow-empty -m x && git log --format=%s", "x"),
+    (
+        "git init -q fresh && cd fresh && git -c user.name=T -c user.email=t@example.org commit -q --allow-empty -m x && git log --format=%s",
+        "x",
+    ),
     ("git -C fresh status", "nothing to commit"),
-    ("python3 -c 'import subprocess, tempfile; tempfile.mkdtemp(); print(subprocess.check_output([\"echo\", \"child\"]))'", "child"),
-    ("python3 -c 'import socket; a, b = socket.socketpair(); a.send(b\"pair\"); print(b.recv(9))'", "pair"),
-    ("python3 -m venv --without-pip env && env/bin/python -c 'print(6 * 7)'", "42"),
-    ("if command -v node; then node -e 'require(\"fs\").writeFileSync(\"n\", \"node\"); console.log(require(\"child_process\").execSync(\"cat n\").toString())'; else echo node; fi", "node"),
-    ("mkdir -p $GOCACHE $npm_config_cache && touch $GOCACHE/x && echo cached", "cached"),
+    (
+        "python3 -c 'import subprocess, tempfile; tempfile.mkdtemp(); print(subprocess.check_output([\"echo\", \"child\"]))'",
+        "child",
+    ),
+    (
+        "python3 -c 'import socket; a, b = socket.socketpair(); a.send(b\"pair\"); print(b.recv(9))'",
+        "pair",
+    ),
+    (
+        "python3 -m venv --without-pip env && env/bin/python -c 'print(6 * 7)'",
+        "42",
+    ),
+    (
+        "if command -v node; then node -e 'require(\"fs\").writeFileSync(\"n\", \"node\"); console.log(require(\"child_process\").execSync(\"cat n\").toString())'; else echo node; fi",
+        "node",
+    ),
+    (
+        "mkdir -p $GOCACHE $npm_config_cache && touch $GOCACHE/x && echo cached",
+        "cached",
+    ),
 ];
 
 /// The same where namespaces stand: a network and processes of its own.
 const WITHIN_NAMESPACES: &[(&str, &str)] = &[
-    ("python3 -c 'import multiprocessing as m; print(sum(m.Pool(2).map(abs, [-1, -2])))'", "3"),
-    ("python3 -m http.server 8765 --bind 127.0.0.1 >/dev/null 2>&1 & sleep 0.7; python3 -c 'import urllib.request as u; print(u.urlopen(\"http://127.0.0.1:8765/\").status)'; kill $!", "200"),
-    ("python3 -c 'import os; print(len([p for p in os.listdir(\"/proc\") if p.isdigit()]) < 9)'", "True"),
+    (
+        "python3 -c 'import multiprocessing as m; print(sum(m.Pool(2).map(abs, [-1, -2])))'",
+        "3",
+    ),
+    (
+        "python3 -m http.server 8765 --bind 127.0.0.1 >/dev/null 2>&1 & sleep 0.7; python3 -c 'import urllib.request as u; print(u.urlopen(\"http://127.0.0.1:8765/\").status)'; kill $!",
+        "200",
+    ),
+    (
+        "python3 -c 'import os; print(len([p for p in os.listdir(\"/proc\") if p.isdigit()]) < 9)'",
+        "True",
+    ),
 ];
 
 #[test]
 fn ordinary_work_passes_within_bubblewrap() {
-    as_a_person("ordinary::ordinary_work_passes_within_bubblewrap", Some("bubblewrap"), |layer| {
-        works(layer, &[WORK, WITHIN_NAMESPACES].concat());
-    });
+    as_a_person(
+        "ordinary::ordinary_work_passes_within_bubblewrap",
+        Some("bubblewrap"),
+        |layer| {
+            works(layer, &[WORK, WITHIN_NAMESPACES].concat());
+        },
+    );
 }
 
 #[test]
 fn ordinary_work_passes_within_landlock_alone() {
-    as_a_person("ordinary::ordinary_work_passes_within_landlock_alone", Some("landlock"), |layer| works(layer, WORK));
+    as_a_person(
+        "ordinary::ordinary_work_passes_within_landlock_alone",
+        Some("landlock"),
+        |layer| works(layer, WORK),
+    );
 }
 
 fn works(layer: Layer, work: &[(&str, &str)]) {
@@ -71,7 +110,11 @@ fn works(layer: Layer, work: &[(&str, &str)]) {
 fn survivors_live_on(ground: &Ground) {
     let ended = ground.run("sleep 20 & sleep 21 & echo started");
     assert!(ended.content.contains("started"), "{}", ended.content);
-    assert!(ended.content.contains("sleep 20") && ended.content.contains("sleep 21"), "{}", ended.content);
+    assert!(
+        ended.content.contains("sleep 20") && ended.content.contains("sleep 21"),
+        "{}",
+        ended.content
+    );
     assert!(!ended.content.contains("bwrap"), "{}", ended.content);
     let running = ground.group.list();
     let left = running.iter().find(|facts| facts.state.is_alive()).unwrap();
@@ -107,12 +150,15 @@ fn an_approved_network_is_there(ground: &Ground) {
 }
 
 fn what_hit_a_wall_is_told_how_to_ask(ground: &Ground) {
-    let says = |ended: &ToolOutcome| ended.content.contains("The sandbox may be the reason") && ended.content.contains("`outside: true`");
+    let says = |ended: &ToolOutcome| {
+        ended.content.contains("The sandbox may be the reason") && ended.content.contains("`outside: true`")
+    };
     let refused = ground.run("echo x > $OTHER/new");
     assert!(says(&refused), "{}", refused.content);
     let failed = ground.run("echo something else; false");
     assert!(!says(&failed), "{}", failed.content);
-    let outside = ground.call(json!({"command": "echo x > $OTHER/new && rm $OTHER/new && echo done", "outside": true}));
+    let outside =
+        ground.call(json!({"command": "echo x > $OTHER/new && rm $OTHER/new && echo done", "outside": true}));
     assert!(outside.content.contains("done"), "{}", outside.content);
 }
 
