@@ -276,7 +276,10 @@ impl Driver {
                 answer,
                 done,
             } => {
-                let mut taken = self.machine.check_answer(&approval, &digest, &answer);
+                let mut taken = self
+                    .machine
+                    .check_answer(&approval, &digest, &answer)
+                    .and_then(|()| self.check_nothing_blotted(&approval, &answer));
                 if taken.is_ok() {
                     self.feed(Input::AnswerApproval { approval, answer }).await;
                     taken = self.stored();
@@ -397,7 +400,12 @@ impl Driver {
                 arguments,
                 budget,
             } => self.prepare(call, &name, arguments, budget),
-            Effect::Execute { call, limit, runs } => self.execute(call, limit, runs),
+            Effect::Execute {
+                call,
+                limit,
+                runs,
+                hunks,
+            } => self.execute(call, limit, runs, hunks),
             Effect::Forget { call } => {
                 self.prepared.remove(&call);
                 self.budgets.remove(&call);

@@ -18,10 +18,13 @@ use crate::model::ModelInfo;
 use crate::repeat::Repeats;
 use crate::store::Durability;
 
+mod ahead;
 mod asking;
 mod calls;
 mod cards;
 mod changes;
+mod choices;
+mod ending;
 mod gate;
 mod messages;
 mod restore;

@@ -177,6 +177,8 @@ impl Window {
             Request::QueueEdit(params) => json(self.edit_queue(params).await?),
             Request::ApprovalAnswer(params) => json(self.answer_approval(params).await?),
             Request::QuestionAnswer(params) => json(self.answer_question(params).await?),
+            Request::InboxList(_) => json(self.inbox()),
+            Request::InboxShow(params) => json(self.show_waiting(&params.session)?),
             Request::PlanSet(params) => json(self.set_plan(params).await?),
             Request::PictureAdd(params) => json(self.add_picture(params).await?),
             Request::ProcessList(params) => json(self.processes(params).await?),
@@ -276,6 +278,7 @@ fn changes_something(request: &Request) -> bool {
             | Request::SessionList(_)
             | Request::SessionSearch(_)
             | Request::SessionOpen(_)
+            | Request::InboxList(_)
             | Request::ProcessList(_)
             | Request::ProcessOutput(_)
             | Request::ProcessLeftovers(_)

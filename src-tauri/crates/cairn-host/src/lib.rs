@@ -14,6 +14,7 @@ mod git;
 mod headless;
 mod home;
 mod host;
+mod inbox;
 mod logs;
 mod memory;
 mod models;

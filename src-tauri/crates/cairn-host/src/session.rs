@@ -19,6 +19,7 @@ use cairn_tools::place::Workspace;
 
 use crate::fanout::Sink;
 use crate::host::Host;
+use crate::inbox::Place;
 use crate::memory::ProjectMemory;
 use crate::processes::LastSeq;
 use crate::project::Project;
@@ -125,7 +126,7 @@ impl Host {
         let policy = self.policy(project, log.session.mode, presence, bounds.as_deref());
         let last_seq = LastSeq::new(log.last_seq.into());
         let processes = self.group(project, id, &last_seq);
-        let surface = self.surface(project, id, &processes, last_seq, bounds);
+        let surface = self.surface(project, id, &log.session.title, &processes, last_seq, bounds);
         let handle = driver::open(log, policy, self.limits(), surface);
         if let Some(profile) = profile {
             // A model that cannot be made now is said when it is needed.
@@ -186,6 +187,7 @@ impl Host {
         self: &Arc<Self>,
         project: &Arc<Project>,
         id: &SessionId,
+        title: &str,
         processes: &Group,
         last_seq: LastSeq,
         bounds: Option<Arc<Bounds>>,
@@ -222,6 +224,7 @@ impl Host {
                 keep_coverage,
                 last_seq,
                 processes: processes.clone(),
+                inbox: Place::new(self, project, id, title),
             }),
             settled: {
                 let processes = self.processes().clone();

@@ -2,11 +2,11 @@
 //!
 //! Owns: when a request counts as tainted. Must never know: how the gate decides.
 
-use cairn_policy::{Decision, Taint};
+use cairn_policy::{Decision, Effect as Would, Taint};
 use cairn_protocol::{CallId, ContentBlock, ItemId, ItemState, ToolItem, UnixMillis};
 
 use super::TurnMachine;
-use super::calls::tool_of;
+use super::calls::{How, tool_of};
 use crate::effect::{Effect, PreparedFacts};
 use crate::tool::brings_outside_text;
 
@@ -15,9 +15,15 @@ const TARGET: usize = 200;
 
 impl TurnMachine {
     pub(super) fn judge(&mut self, id: &CallId, item: &ItemId, facts: PreparedFacts) {
-        self.policy.taint = self.outside_text_since().map_or(Taint::None, Taint::Since);
-        match cairn_policy::decide(&self.policy, &facts.effects) {
-            Decision::Allow { by, runs } => self.allowed(id, item, facts, by, runs),
+        match self.decide(&facts.effects) {
+            Decision::Allow { by, runs } => {
+                let how = How {
+                    by,
+                    runs,
+                    hunks: None,
+                };
+                self.allowed(id, item, facts, how);
+            }
             Decision::Ask(ask) => self.ask_person(id, item, &facts, ask),
             Decision::Deny { why, by } => {
                 self.effects.push(Effect::Forget { call: id.clone() });
@@ -25,6 +31,11 @@ impl TurnMachine {
                 self.schedule();
             }
         }
+    }
+
+    pub(super) fn decide(&mut self, effects: &[Would]) -> Decision {
+        self.policy.taint = self.outside_text_since().map_or(Taint::None, Taint::Since);
+        cairn_policy::decide(&self.policy, effects)
     }
 
     /// When this request first read text from outside the user's machine; none while it has not. SPEC P9.

@@ -13,8 +13,12 @@ use crate::effect::PreparedFacts;
 use crate::model::{FinishReason, ModelError, ModelEvent};
 use crate::tool::{ToolClass, ToolOutcome};
 
+#[path = "tests/choices.rs"]
+mod choices;
 #[path = "tests/property.rs"]
 mod property;
+#[path = "tests/together.rs"]
+mod together;
 
 struct Bench {
     machine: TurnMachine,
@@ -60,6 +64,7 @@ fn tools() -> Vec<ToolFacts> {
     [
         ("read_file", ToolClass::Read),
         ("grep", ToolClass::Read),
+        ("web_fetch", ToolClass::Read),
         ("edit_file", ToolClass::Edit),
         ("shell", ToolClass::Run),
         ("ask_user", ToolClass::Own),
@@ -210,6 +215,7 @@ fn facts(would: Would, digest: &str) -> PreparedFacts {
         blocks: Vec::new(),
         digest: digest.to_owned(),
         limit: None,
+        takes_hunks: false,
         asks: None,
     }
 }

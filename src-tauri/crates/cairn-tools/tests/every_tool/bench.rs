@@ -172,6 +172,7 @@ impl Bench {
             budget: self.budget,
             outside: self.outside,
             runs: None,
+            hunks: None,
             vision: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),

@@ -96,6 +96,7 @@ impl Project {
         CallContext {
             outside: false,
             runs: None,
+            hunks: None,
             session: SessionId::from("s"),
             turn: "t".into(),
             call: "c".into(),
@@ -206,7 +207,7 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-fn execute(prepared: Prepared) -> Box<dyn Execute> {
+pub(crate) fn execute(prepared: Prepared) -> Box<dyn Execute> {
     match prepared.action {
         Action::Execute(execute) => execute,
         Action::Ask(_) => panic!("asks"),

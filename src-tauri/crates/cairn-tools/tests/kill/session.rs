@@ -64,6 +64,7 @@ impl Session {
             budget: 40_000,
             outside: false,
             runs: None,
+            hunks: None,
             vision: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),

@@ -102,6 +102,7 @@ impl Project {
             budget: self.budget,
             outside: false,
             runs: None,
+            hunks: None,
             vision: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),

@@ -97,6 +97,7 @@ pub(crate) fn context(progress: Arc<dyn Progress>, cancel: CancellationToken) ->
         budget: 12_000,
         outside: false,
         runs: None,
+        hunks: None,
         vision: true,
         cancel,
         progress,
