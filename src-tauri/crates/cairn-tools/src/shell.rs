@@ -45,6 +45,11 @@ const TARGET: usize = 200;
 /// How long the first output of a command in the background is waited for: what fails at once is told at once.
 const FIRST_LOOK: Duration = Duration::from_millis(200);
 
+/// What is added where commands are held in.
+const SANDBOXED: &str = "\nIt runs in a sandbox: it writes only to the project, to the folder in `TMPDIR`, which only \
+                         these commands see, and to caches; it reads no credentials and reaches no network unless \
+                         `network` is allowed. What it makes under a name that runs code later is set aside.";
+
 /// Run a command line and wait for its end. Use it to build, test and inspect; read, search and change files with
 /// the file tools instead.
 ///
@@ -67,7 +72,7 @@ struct Input {
     /// Do not wait for its end: for servers and watchers.
     #[serde(default)]
     background: Option<bool>,
-    /// Whether it needs the network; shown to the person.
+    /// Whether it needs the network, which the sandbox shuts otherwise; asks the person.
     #[serde(default)]
     network: Option<bool>,
     /// Run it outside the sandbox: only after it failed because of it; asks the person every time.
@@ -103,6 +108,9 @@ impl Shell {
             "\nThe line is run by `{}`.",
             runner.invocation()
         );
+        if workspace.bounds().is_some() {
+            spec.description.push_str(SANDBOXED);
+        }
         Self {
             spec,
             workspace,

@@ -47,6 +47,31 @@ fn every_way_out_is_refused_by_the_layer_that_claims_it_with_landlock_alone() {
     );
 }
 
+#[test]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a test looks whether the machine has what it is about"
+)]
+fn the_trial_finds_bubblewrap_where_it_works() {
+    let works = std::process::Command::new("/usr/bin/bwrap")
+        .args([
+            "--ro-bind",
+            "/",
+            "/",
+            "--unshare-all",
+            "--proc",
+            "/proc",
+            "--",
+            "/bin/true",
+        ])
+        .status();
+    if works.is_ok_and(|status| status.success()) {
+        let walls = ground::walls();
+        assert!(matches!(walls.layer, Some(Layer::Bubblewrap(_))), "{walls:?}");
+        assert!(walls.gaps.is_empty() && walls.why_not.is_empty(), "{walls:?}");
+    }
+}
+
 fn refuses(layer: Layer, claim: fn(&table::Row) -> Claim) {
     let ground = Ground::new(layer);
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();

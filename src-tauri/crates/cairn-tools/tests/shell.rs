@@ -263,6 +263,7 @@ async fn its_description_names_the_shell_and_its_schema_is_flat() {
             "command",
             "description",
             "network",
+            "outside",
             "timeout",
             "workdir"
         ]

@@ -196,3 +196,6 @@ pub(super) fn shared_repository(root: &Path) -> Option<Shared> {
         kept: found.kept.into_iter().collect(),
     })
 }
+
+#[cfg(test)]
+mod tests;

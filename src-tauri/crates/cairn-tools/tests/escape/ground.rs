@@ -82,7 +82,8 @@ pub(crate) fn as_it_is(run: impl FnOnce(Layer)) {
     }
 }
 
-fn walls() -> Walls {
+/// What the trial finds.
+pub(crate) fn walls() -> Walls {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(Processes::new(HelperProgram::at(helper())).walls())
 }
