@@ -174,15 +174,7 @@ impl Shell {
             },
             environment: self.environment.clone(),
             real: at.real.clone(),
-            terminal: Terminal {
-                command: line.clone(),
-                workdir: at.shown.clone(),
-                output: String::new(),
-                total_bytes: 0,
-                omitted_bytes: 0,
-                end: CommandEnd::Running,
-                elapsed_ms: 0,
-            },
+            terminal: terminal(&line, &at.shown),
             limit,
             place,
             bounds: self.workspace.bounds().filter(|_| !outside).cloned(),
@@ -266,6 +258,19 @@ fn limit(seconds: Option<u64>, place: ProcessPlace) -> Result<Option<Duration>, 
              the work into shorter commands, or run it in the background"
         ))),
         Some(seconds) => Ok(Some(Duration::from_secs(seconds))),
+    }
+}
+
+/// How it is drawn before it ran.
+fn terminal(line: &str, workdir: &str) -> Terminal {
+    Terminal {
+        command: line.to_owned(),
+        workdir: workdir.to_owned(),
+        output: String::new(),
+        total_bytes: 0,
+        omitted_bytes: 0,
+        end: CommandEnd::Running,
+        elapsed_ms: 0,
     }
 }
 

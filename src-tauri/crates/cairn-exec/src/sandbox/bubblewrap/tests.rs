@@ -12,7 +12,7 @@ fn walls(project: &Path) -> Confinement {
             "/run/user".into(),
             "/gone".into(),
         ],
-        temporary: "/var/tmp/private".into(),
+        temporary: "/private/temporary".into(),
         blank: "/blank".into(),
         network: Network::Off,
     }
@@ -35,7 +35,7 @@ fn later_mounts_narrow_what_earlier_ones_opened() {
     let order = [
         at(&words, &["--ro-bind", "/", "/"]),
         at(&words, &["--tmpfs", "/run"]),
-        at(&words, &["--bind", "/var/tmp/private", "/tmp"]),
+        at(&words, &["--bind", "/private/temporary", "/tmp"]),
         at(&words, &["--perms", "0111", "--tmpfs", "/usr"]),
         at(
             &words,
