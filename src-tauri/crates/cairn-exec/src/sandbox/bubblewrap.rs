@@ -145,9 +145,20 @@ fn sockets() -> Vec<PathBuf> {
     // Seven columns of numbers, then the path; nameless ones have none or begin with `@`.
     let paths = table.lines().filter_map(|line| {
         let (_, path) = line.split_once(" /")?;
-        PathBuf::from(format!("/{path}")).canonicalize().ok()
+        let socket = PathBuf::from(format!("/{path}")).canonicalize().ok()?;
+        // A socket may be gone when it is to be hidden, and then nothing starts; the folder of sockets stays.
+        let folder = socket.parent().filter(|folder| holds_only_sockets(folder));
+        Some(folder.map_or_else(|| socket.clone(), Path::to_owned))
     });
     paths.collect()
+}
+
+/// Whether a folder is there for sockets alone.
+fn holds_only_sockets(folder: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    std::fs::read_dir(folder).is_ok_and(|mut entries| {
+        entries.all(|entry| entry.is_ok_and(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket())))
+    })
 }
 
 /// The folders between a writable one and what is kept in it, the outermost first.
