@@ -10,6 +10,8 @@ mod judge;
 mod reach;
 mod write;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use cairn_protocol::{Decided, Mode, RuleOffer, UnixMillis};
 
 use crate::{Effect, Places, RuleSet};
@@ -155,16 +157,23 @@ pub struct Asked {
 /// Decides about a call by all that it would do.
 ///
 /// Deny wins over ask, ask over allow. A call that declares nothing cannot be judged and asks; one that touches only
-/// the agent's own things declares [`Effect::Own`].
+/// the agent's own things declares [`Effect::Own`]. A fault inside asks as well: failing to judge never lets anything
+/// run, and never ends the session.
 pub fn decide(policy: &Policy, effects: &[Effect]) -> Decision {
-    let verdicts: Vec<judge::Verdict> = if effects.is_empty() {
-        vec![judge::unknown()]
-    } else {
+    combined(policy, || {
+        if effects.is_empty() {
+            return vec![judge::unknown()];
+        }
         effects
             .iter()
             .flat_map(|effect| judge::judge(policy, effect))
             .collect()
-    };
+    })
+}
+
+fn combined(policy: &Policy, judge: impl FnOnce() -> Vec<judge::Verdict>) -> Decision {
+    // What is judged is only looked at, so nothing is left half changed.
+    let verdicts = catch_unwind(AssertUnwindSafe(judge)).unwrap_or_else(|_| vec![judge::failed()]);
     card::combine(policy, verdicts)
 }
 

@@ -39,6 +39,31 @@ export const shell = {
   'shell.close_now': 'Close the window',
 } as const;
 
+/** Words of the inbox. SPEC U3. */
+export const inbox = {
+  'inbox.button': 'Inbox: nothing waits for you',
+  'inbox.title': 'Waiting for you',
+  'inbox.lead': 'In all windows. Each is answered where all of it can be read.',
+  'inbox.count': { one: '{n} thing waits', other: '{n} things wait' },
+  'inbox.empty': 'Nothing waits for you',
+  'inbox.empty_means': 'Approvals and questions of every window are listed here.',
+  'inbox.failed': 'The list could not be had: {why}',
+  'inbox.again': 'Try again',
+  'inbox.who': '{project} · {session}',
+  'inbox.elsewhere': 'in another window',
+  'inbox.over': 'answered',
+  'inbox.open': 'Open',
+  'inbox.open_of': 'Open: {kind} {target}, {who}',
+  'inbox.kind.command': 'Command',
+  'inbox.kind.edit': 'Edit',
+  'inbox.kind.read': 'Read',
+  'inbox.kind.connect': 'Connect',
+  'inbox.kind.search': 'Search',
+  'inbox.kind.remember': 'Remember',
+  'inbox.kind.other': 'Tool',
+  'inbox.kind.question': 'Question',
+} as const;
+
 export const sidebar = {
   'sidebar.search': 'Search all sessions',
   'sidebar.clear': 'Clear the search',

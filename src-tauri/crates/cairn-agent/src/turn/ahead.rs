@@ -20,10 +20,13 @@ pub(super) fn next(calls: &[Call]) -> Option<usize> {
     }
     for (place, call) in calls.iter().enumerate() {
         match call.stage {
-            Stage::Over | Stage::Waiting { .. } | Stage::Allowed(_) | Stage::Deferred => {}
             Stage::Pending if matches!(call.class, ToolClass::Edit | ToolClass::Run) => return Some(place),
             Stage::Pending if call.outside => return None,
-            Stage::Pending => {}
+            Stage::Pending
+            | Stage::Over
+            | Stage::Waiting { .. }
+            | Stage::Allowed(_)
+            | Stage::Deferred => {}
             Stage::Preparing
             | Stage::Ahead
             | Stage::Rechecking(_)

@@ -57,6 +57,12 @@ pub(super) fn unknown() -> Verdict {
     Verdict::Ask(Question::bare("What it would do is not known."))
 }
 
+pub(super) fn failed() -> Verdict {
+    Verdict::Ask(Question::bare(
+        "Cairn could not judge it: a fault of Cairn's own. Look at it closely.",
+    ))
+}
+
 /// All that is to be said about an effect: a command has a verdict of its own and one for each file it touches.
 pub(super) fn judge(policy: &Policy, effect: &Effect) -> Vec<Verdict> {
     if let Effect::RunCommand {

@@ -98,6 +98,19 @@ fn offers(policy: &Policy, effect: &Effect) -> Vec<String> {
 }
 
 #[test]
+fn what_fails_to_be_judged_asks_a_person_and_is_denied_without_one() {
+    let broken = |policy: &Policy| super::combined(policy, || panic!("a fault inside"));
+    for mode in MODES {
+        let Decision::Ask(asked) = broken(&policy(mode)) else {
+            panic!("{mode:?}")
+        };
+        assert!(asked.why[0].contains("could not judge") && !asked.filled && asked.offers.is_empty());
+        let alone = broken(&headless(mode, Approve::All));
+        assert!(matches!(alone, Decision::Deny { .. }), "{mode:?}");
+    }
+}
+
+#[test]
 fn x70_each_mode_passes_what_it_says() {
     // In the order manual, accept-edits, auto, plan.
     let table = [
