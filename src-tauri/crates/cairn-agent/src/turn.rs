@@ -28,6 +28,7 @@ mod ending;
 mod gate;
 mod messages;
 mod restore;
+mod walls;
 
 /// Limits of a request. SPEC L2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

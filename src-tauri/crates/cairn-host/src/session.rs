@@ -14,6 +14,7 @@ use cairn_protocol::{
     WIRE_VERSION,
 };
 use cairn_store::{Lease, Loaded};
+use cairn_tools::bounds::Bounds;
 use cairn_tools::place::Workspace;
 
 use crate::fanout::Sink;
@@ -121,10 +122,11 @@ impl Host {
             .map_err(|error| storage_error(&error))?;
         let log = log_of(loaded);
         let profile = log.session.profile.clone();
-        let policy = self.policy(project, log.session.mode, presence);
+        let bounds = self.bounds(project).await;
+        let policy = self.policy(project, log.session.mode, presence, bounds.as_deref());
         let last_seq = LastSeq::new(log.last_seq.into());
         let processes = self.group(project, id, &last_seq);
-        let surface = self.surface(project, id, &log.session.title, &processes, last_seq);
+        let surface = self.surface(project, id, &log.session.title, &processes, last_seq, bounds);
         let handle = driver::open(log, policy, self.limits(), surface);
         if let Some(profile) = profile {
             // A model that cannot be made now is said when it is needed.
@@ -143,7 +145,20 @@ impl Host {
         Ok(session)
     }
 
-    fn policy(&self, project: &Project, mode: Mode, presence: Presence) -> Policy {
+    /// What holds commands of a project in. The trial is made once per process.
+    async fn bounds(&self, project: &Project) -> Option<Arc<Bounds>> {
+        let walls = self.processes().walls().await;
+        let workspace = Workspace::new(project.root.clone(), self.home().own_folders());
+        match Bounds::new(&walls, workspace.places(), &self.home().project(&project.key)) {
+            Ok(bounds) => bounds.map(Arc::new),
+            Err(error) => {
+                tracing::warn!(%error, "commands are not sandboxed: private folders could not be made");
+                None
+            }
+        }
+    }
+
+    fn policy(&self, project: &Project, mode: Mode, presence: Presence, bounds: Option<&Bounds>) -> Policy {
         let workspace = Workspace::new(project.root.clone(), self.home().own_folders());
         let places = workspace.places().clone();
         let rules = self.rules_of(project);
@@ -153,7 +168,7 @@ impl Host {
             rules,
             edits: Edits::AsMode,
             presence,
-            sandbox: Sandbox::NotEnforced,
+            sandbox: bounds.map_or(Sandbox::NotEnforced, Bounds::sandbox),
             reading: self.config().reading,
             taint: Taint::None,
         }
@@ -175,10 +190,11 @@ impl Host {
         title: &str,
         processes: &Group,
         last_seq: LastSeq,
+        bounds: Option<Arc<Bounds>>,
     ) -> Surface {
         let seen = SeenFiles::new(&self.home().project(&project.key), id);
         let workspace = Workspace::new(project.root.clone(), self.home().own_folders());
-        let workspace = Arc::new(workspace.with_coverage(seen.load()));
+        let workspace = Arc::new(workspace.with_coverage(seen.load()).with_bounds(bounds));
         let keeper = workspace.clone();
         let keep_coverage = Box::new(move || seen.keep(&keeper));
         let store = Arc::new(self.store().clone());

@@ -79,7 +79,8 @@ pub enum Sandbox {
     NotEnforced,
     /// It writes only to the project and to temporary folders, reads no credentials and reaches no network.
     Enforced,
-    /// The same, but protected files inside the project can be written: commands that run project code ask in `auto`.
+    /// The same, but inside the project protected files can be written and credential files read: commands that run
+    /// project code ask in `auto`, and searches ask as without a sandbox.
     WithoutProtected,
 }
 
@@ -87,6 +88,11 @@ impl Sandbox {
     /// Whether commands are held in at all.
     pub fn is_enforced(self) -> bool {
         self != Self::NotEnforced
+    }
+
+    /// Whether commands can read no credential file, inside the project neither.
+    pub fn hides_credentials(self) -> bool {
+        self == Self::Enforced
     }
 }
 

@@ -13,6 +13,7 @@ use cairn_files::coverage::Coverage;
 use cairn_files::{FileError, Resolved, Root};
 use cairn_policy::{Effect, Places};
 
+use crate::bounds::Bounds;
 use crate::walk::{Met, Scope, Stop, Visit, walk_alone};
 
 /// Names remembered before the first command of a session; a larger project is remembered in part.
@@ -26,6 +27,7 @@ pub struct Workspace {
     coverage: Mutex<Coverage>,
     existed: Mutex<HashSet<u64>>,
     names: Once,
+    bounds: Option<Arc<Bounds>>,
 }
 
 impl Workspace {
@@ -43,7 +45,20 @@ impl Workspace {
             coverage: Mutex::default(),
             existed: Mutex::default(),
             names: Once::new(),
+            bounds: None,
         }
+    }
+
+    /// The same with what holds commands in.
+    #[must_use]
+    pub fn with_bounds(mut self, bounds: Option<Arc<Bounds>>) -> Self {
+        self.bounds = bounds;
+        self
+    }
+
+    /// What holds commands in; none where nothing does.
+    pub fn bounds(&self) -> Option<&Arc<Bounds>> {
+        self.bounds.as_ref()
     }
 
     /// The same with what an earlier run of the session had seen.
@@ -141,6 +156,18 @@ impl Workspace {
                 stop: &stop,
             });
         });
+    }
+}
+
+impl Drop for Workspace {
+    /// The session ends: what its commands in the background made since the last look does not stay either.
+    fn drop(&mut self) {
+        if let Some(bounds) = &self.bounds {
+            let moved = bounds.check_watched(&|path| self.coverage().saw_whole(path), &|_| false);
+            for one in moved {
+                tracing::info!(from = %one.from.display(), to = ?one.to, "a protected file was set aside");
+            }
+        }
     }
 }
 

@@ -81,11 +81,8 @@ impl TurnMachine {
                 } else {
                     format!("{project}/{workdir}")
                 };
-                let mut rows = vec![
-                    row(RowLabel::In, &place),
-                    row(RowLabel::Writes, "anything you can: not sandboxed"),
-                ];
-                rows.push(row(RowLabel::Network, "not restricted"));
+                let mut rows = vec![row(RowLabel::In, &place)];
+                rows.extend(super::walls::rows(self.policy.sandbox, &facts.effects));
                 let limit = facts.limit.map_or_else(
                     || "none: it runs in the background until it or the session ends".to_owned(),
                     |limit| format!("{} s", limit.as_secs()),

@@ -244,6 +244,7 @@ fn run() -> Would {
         workdir,
         place: Place::Inside,
         network: false,
+        outside: false,
         facts: cairn_policy::CommandFacts::default(),
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cairn_protocol::{Decided, Mode};
 
-use super::command::{self, Network, Ran};
+use super::command::{self, Bounds, Network, Ran};
 use super::reach::{self, Reached};
 use super::write::{self, Links, Written};
 use super::{Approve, Policy};
@@ -70,6 +70,7 @@ pub(super) fn judge(policy: &Policy, effect: &Effect) -> Vec<Verdict> {
         workdir,
         place,
         network,
+        outside,
         facts,
     } = effect
     {
@@ -79,11 +80,18 @@ pub(super) fn judge(policy: &Policy, effect: &Effect) -> Vec<Verdict> {
             return vec![verdict];
         }
         let network = if *network { Network::Wanted } else { Network::None };
+        // Where nothing holds commands in there is nothing to leave.
+        let bounds = if *outside && policy.sandbox.is_enforced() {
+            Bounds::Left
+        } else {
+            Bounds::Kept
+        };
         let ran = Ran {
             line,
             workdir,
             place: *place,
             network,
+            bounds,
             facts,
         };
         return command::judge(policy, effect, &ran, wide, cover);

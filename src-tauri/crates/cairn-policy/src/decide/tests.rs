@@ -68,6 +68,7 @@ fn run(line: &str) -> Effect {
         workdir: PathBuf::from("/w/p"),
         place: Place::Inside,
         network: false,
+        outside: false,
         facts: CommandFacts::default(),
     }
 }
@@ -267,6 +268,7 @@ fn an_exact_rule_covers_neither_the_network_nor_another_folder() {
         workdir: PathBuf::from(folder),
         place,
         network,
+        outside: false,
         facts: CommandFacts::default(),
     };
     assert_eq!(word(&policy, &there("/w/p", Place::Inside, false)), "allow");
@@ -546,6 +548,7 @@ fn a2_headless_denies_what_approve_does_not_cover() {
         workdir: PathBuf::from("/x"),
         place: Place::Outside,
         network: false,
+        outside: false,
         facts: CommandFacts::default(),
     };
     // In the order none, edits, all.
