@@ -18,6 +18,9 @@ use cairn_testkit::provider::{Reply, Script, ScriptedServer, Step};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+#[path = "exec/trust.rs"]
+mod trust;
+
 struct Bench {
     home: TempDir,
     project: TempProject,

@@ -152,19 +152,6 @@ test('U11_try_again_opens_the_window_once_it_can', async () => {
     assert.equal(await page.getByText('This folder cannot be opened').count(), 0);
 });
 
-test('A6_what_a_project_proposes_is_said_once_and_shown_with_hidden_signs', async () => {
-    await open('window-proposals');
-    await page.getByText('This project proposes 4 settings.').waitFor();
-    await button('Show').click();
-    const list = page.getByRole('list', { name: 'This project proposes' });
-    assert.equal(await list.getByRole('listitem').count(), 4);
-    const words = await list.innerText();
-    assert.match(words, /\\u\{202e\}/);
-    assert.ok(!/[\u202e\u200b]/.test(words));
-    await open('settings');
-    assert.equal(await page.getByText('This project proposes').count(), 0);
-});
-
 test('a_kept_temporary_file_is_said_once_until_it_is_closed_and_covers_no_composer', async () => {
     await open('window-notice-kept');
     const toast = page.locator('.toast');
@@ -205,7 +192,9 @@ test('U9_at_zoom_200_percent_nothing_leaves_the_window', async () => {
         'window-broken-config',
         'window-headings',
         'window-first-run',
-        'window-proposals-settings',
+        'window-trust-settings',
+        'window-trust',
+        'window-trust-many',
     ]) {
         await open(state, viewport);
         const out = await page.evaluate(() => {

@@ -1,7 +1,17 @@
 /** The settings page and its dialogs. */
 import { changedFacts } from '../../src/backend/fake';
-import type { Fact, FoundServer, SavedRule, SettingsView } from '../../src/bindings';
+import type { Fact, FoundServer, SettingsView, TrustView } from '../../src/bindings';
 import type { SettingsActions } from '../../src/settings/actions';
+import {
+  changed,
+  meaningOf,
+  quiet,
+  ruleOf,
+  rules,
+  trusted,
+  unreadable,
+  untrusted,
+} from '../../src/state/fixtures/trust';
 import { called } from '../calls';
 import { NOW, settings as view } from '../data';
 import type { GalleryState } from '../state';
@@ -25,12 +35,6 @@ export const servers: FoundServer[] = [
   },
   { name: 'LM Studio', base_url: 'http://127.0.0.1:1234/v1', models: [], problem: 'connection refused' },
   { name: 'vLLM', base_url: 'http://127.0.0.1:8000/v1', models: [], problem: 'no answer in 300 ms' },
-];
-
-const rules: SavedRule[] = [
-  { rule: 'run: cargo test', scope: 'project', at: NOW, origin: 'card' },
-  { rule: 'write: src/**', scope: 'session', at: NOW, origin: 'card' },
-  { rule: 'host: docs.rs', scope: 'project', at: NOW, origin: 'config.toml' },
 ];
 
 const facts: Fact[] = [
@@ -59,7 +63,7 @@ const refuse = (code: string, message: string) => () => Promise.reject({ code, m
 const actions = (given: Partial<SettingsActions> = {}): SettingsActions => ({
   set: async (change) => {
     await called('settings/set', change);
-    return { ...view, theme: change.theme ?? view.theme };
+    return { ...view, theme: change.theme ?? view.theme, reading: change.reading ?? view.reading };
   },
   saveProfile: async (profile) => {
     await called('profile/save', profile);
@@ -84,10 +88,29 @@ const actions = (given: Partial<SettingsActions> = {}): SettingsActions => ({
     return { ms: 148, found, models, warnings: ['Ollama gives it only 4,096 tokens.'] };
   },
   discover: () => Promise.resolve({ servers }),
-  rules: () => Promise.resolve({ rules }),
+  rules: () => Promise.resolve({ rules, problem: null }),
+  checkRule: ({ rule }) =>
+    /^(run|host|run-exact):/.test(rule.trim())
+      ? Promise.resolve({ rule: rule.trim(), meaning: meaningOf(rule) })
+      : Promise.reject({
+          code: 'bad_request',
+          message: `This is not a rule: \`${rule}\` is no kind of rule.`,
+        }),
+  addRule: async ({ rule }) => {
+    await called('rule/add', { rule });
+    return { rules: [...rules, ruleOf(rule.trim(), 'settings page')], problem: null };
+  },
   revoke: async (rule) => {
     await called('rule/revoke', rule);
-    return { rules: rules.filter((one) => one.rule !== rule.rule) };
+    return { rules: rules.filter(({ saved }) => saved.rule !== rule.rule), problem: null };
+  },
+  giveTrust: async (trust) => {
+    await called('trust/give', trust);
+    return trusted;
+  },
+  withdrawTrust: async () => {
+    await called('trust/withdraw', {});
+    return untrusted;
   },
   facts: () => Promise.resolve({ facts }),
   changeFact: async ({ text, change }) => {
@@ -112,7 +135,7 @@ export const settingsStates: GalleryState[] = [
     view: bare,
     actions: actions({
       discover: () => Promise.resolve({ servers: servers.slice(1) }),
-      rules: () => Promise.resolve({ rules: [] }),
+      rules: () => Promise.resolve({ rules: [], problem: null }),
       facts: () => Promise.resolve({ facts: [] }),
     }),
   })),
@@ -165,4 +188,25 @@ export const settingsStates: GalleryState[] = [
     }),
     section: { name: 'memory' },
   })),
+  page('settings-rules', () => ({ view, actions: actions(), section: { name: 'permissions' } })),
+  page('settings-rules-broken', () => ({
+    view,
+    actions: actions({
+      rules: () =>
+        Promise.resolve({
+          rules: [],
+          problem:
+            '/home/ada/.local/share/cairn/projects/tidewater-1/permissions.toml:7:1: expected `=`. No rule lets anything run until this is mended: everything asks.',
+        }),
+    }),
+    section: { name: 'permissions' },
+  })),
+  ...Object.entries({ new: untrusted, trusted, changed, unreadable, nothing: quiet }).map(([name, trust]) =>
+    page(`settings-trust-${name}`, () => ({
+      view,
+      actions: actions(),
+      trust: trust satisfies TrustView,
+      section: { name: 'trust' },
+    })),
+  ),
 ];

@@ -1,9 +1,10 @@
 /** The whole window, each state over a recorded session. */
 import { RequestFailed } from '../../src/backend/backend';
 import type { Answers, FakeOptions } from '../../src/backend/fake';
-import type { Event, EventBody, ErrorCode } from '../../src/bindings';
+import type { Event, EventBody, ErrorCode, TrustView } from '../../src/bindings';
 import { emptySession, logs, type LogName, NOW, project, settings } from '../../src/state/fixtures';
 import { leftovers, running, server } from '../../src/state/fixtures/running';
+import { changed, many, replaced, trusted, unreadable, untrusted } from '../../src/state/fixtures/trust';
 import { emptySnapshot, Script, terminal } from '../../src/state/fixtures/script';
 import type { GalleryState } from '../state';
 import WindowStage from '../stages/WindowStage.svelte';
@@ -77,13 +78,17 @@ const cannot = (code: ErrorCode, message: string, times = Infinity): FakeOptions
   };
 };
 
-const hidden = 'mcp.servers.docs = { command = "node", args = ["tools/\u202egnp.sj", "--all\u200b"] }';
-const proposals = [
-  'allow run: cargo test',
-  'permissions.mode = "accept-edits"',
-  hidden,
-  `hooks.after_edit = ["sh", "-c", "${'prettier --write . && '.repeat(5)}true"]`,
-];
+/** A window on a folder that nobody trusts. */
+const asksTrust = (trust: TrustView, log: LogName = 'finished'): FakeOptions => ({
+  logs: [logs[log]()],
+  sessions: [],
+  answers: {
+    ...themed(),
+    'project/get': () => ({ ...project, trust }),
+    'trust/get': () => trust,
+    'trust/give': () => trusted,
+  },
+});
 
 /** 300 characters of path inside a sentence. */
 const longPath = `/home/ada/tidewater/${'src/chart/a-folder-with-a-long-name/'.repeat(7)}.axis.rs.cairn-tmp-4711`;
@@ -205,20 +210,32 @@ const special: GalleryState[] = [
   state('cannot-open-read-only', () => cannot('storage', READ_ONLY)),
   state('cannot-open-full-disk', () => cannot('disk_full', FULL)),
   state('cannot-open-twice', () => cannot('bad_folder', FOLDER, 2)),
-  state('proposals', () => ({
-    logs: [logs.finished()],
-    sessions: [],
-    answers: { ...themed(), 'project/get': () => ({ ...project, proposals }) },
-  })),
-  state(
-    'proposals-settings',
-    () => ({
-      logs: [logs.finished()],
-      sessions: [],
-      answers: { ...themed(), 'project/get': () => ({ ...project, proposals }) },
-    }),
-    { settings: 'permissions' },
-  ),
+  state('trust', () => asksTrust(untrusted)),
+  state('trust-empty', () => asksTrust(untrusted, 'empty')),
+  state('trust-card', () => asksTrust(untrusted, 'edit')),
+  state('trust-changed', () => asksTrust(changed)),
+  state('trust-replaced', () => asksTrust(replaced)),
+  state('trust-unreadable', () => asksTrust(unreadable)),
+  state('trust-many', () => asksTrust(many)),
+  state('trust-stale', () => {
+    let asked = 0;
+    const now = (): TrustView => (asked > 0 ? changed : untrusted);
+    return {
+      ...asksTrust(untrusted),
+      answers: {
+        ...asksTrust(untrusted).answers,
+        'trust/get': now,
+        'trust/give': () => {
+          asked += 1;
+          throw new RequestFailed(
+            'stale',
+            'What this folder proposes has changed meanwhile. Look at the list again.',
+          );
+        },
+      },
+    };
+  }),
+  state('trust-settings', () => asksTrust(untrusted), { settings: 'trust' }),
   state('notice-kept', () => ({ logs: [logs.tour()], sessions: [], answers: themed() }), {
     then: [kept, kept],
   }),

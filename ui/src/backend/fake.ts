@@ -1,6 +1,6 @@
 // A core made of recorded logs: the same every time, one step at a time or at a pace. Drives the
 // gallery, the tests and the page in a plain browser. Must never be part of what is shipped as the shell.
-import type { Event, Fact, FactChange, Session, SessionSnapshot } from '../bindings';
+import type { Event, Fact, FactChange, ListedRule, Session, SessionSnapshot, TrustView } from '../bindings';
 import {
   emptySession,
   type Log,
@@ -11,6 +11,7 @@ import {
   settings,
   snapshotOf,
 } from '../state/fixtures';
+import { meaningOf, ruleOf, rules } from '../state/fixtures/trust';
 import {
   type Backend,
   type Method,
@@ -44,6 +45,8 @@ export class FakeBackend implements Backend {
   #settings = settings;
   #made = 0;
   #facts: Fact[] = [];
+  #trust: TrustView = project.trust;
+  #rules: ListedRule[] = rules;
 
   constructor(options: FakeOptions = {}) {
     this.#answers = options.answers ?? {};
@@ -174,13 +177,14 @@ export class FakeBackend implements Backend {
       name,
     }),
     'settings/get': () => this.#settings,
-    'settings/set': ({ theme, default_mode, default_profile }) => {
+    'settings/set': ({ theme, default_mode, default_profile, reading }) => {
       const now = this.#settings;
       this.#settings = {
         ...now,
         theme: theme ?? now.theme,
         default_mode: default_mode ?? now.default_mode,
         default_profile: default_profile ?? now.default_profile,
+        reading: reading ?? now.reading,
       };
       return this.#settings;
     },
@@ -234,13 +238,25 @@ export class FakeBackend implements Backend {
         { name: 'vLLM', base_url: 'http://127.0.0.1:8000/v1', models: [], problem: 'connection refused' },
       ],
     }),
-    'rule/list': () => ({
-      rules: [
-        { rule: 'shell(cargo test)', scope: 'project', at: NOW - 86_400_000, origin: 'card' },
-        { rule: 'edit(src/**)', scope: 'session', at: NOW - 3_600_000, origin: 'card' },
-      ],
-    }),
-    'rule/revoke': () => ({ rules: [] }),
+    'trust/get': () => this.#trust,
+    'trust/give': () => {
+      this.#trust = { ...this.#trust, state: { kind: 'trusted', at: NOW }, changes: [], asks: false };
+      return this.#trust;
+    },
+    'trust/withdraw': () => {
+      this.#trust = { ...this.#trust, state: { kind: 'new' }, asks: this.#trust.proposals.length > 0 };
+      return this.#trust;
+    },
+    'rule/list': () => ({ rules: this.#rules, problem: null }),
+    'rule/check': ({ rule }) => ({ rule: rule.trim(), meaning: meaningOf(rule) }),
+    'rule/add': ({ rule }) => {
+      this.#rules = [...this.#rules, ruleOf(rule.trim(), 'settings page')];
+      return { rules: this.#rules, problem: null };
+    },
+    'rule/revoke': ({ rule, scope }) => {
+      this.#rules = this.#rules.filter(({ saved }) => saved.rule !== rule || saved.scope !== scope);
+      return { rules: this.#rules, problem: null };
+    },
     'process/list': () => ({ processes: [] }),
     'process/output': () => nothingRuns(),
     'process/stop': () => nothingRuns(),

@@ -11,11 +11,13 @@ import type { ProcessListResult } from "./ProcessListResult";
 import type { ProcessOutput } from "./ProcessOutput";
 import type { ProjectView } from "./ProjectView";
 import type { RuleListResult } from "./RuleListResult";
+import type { RuleMeaning } from "./RuleMeaning";
 import type { SearchResult } from "./SearchResult";
 import type { Session } from "./Session";
 import type { SessionListResult } from "./SessionListResult";
 import type { SessionSnapshot } from "./SessionSnapshot";
 import type { SettingsView } from "./SettingsView";
+import type { TrustView } from "./TrustView";
 
 /**
  * Result type of each method, by wire name; read by the page's types only.
@@ -190,9 +192,29 @@ export type MethodResults = {
  */
 "memory/change": FactsResult, 
 /**
+ * What the folder proposes, and whether the person trusts it.
+ */
+"trust/get": TrustView, 
+/**
+ * Trusts the folder with exactly what was shown.
+ */
+"trust/give": TrustView, 
+/**
+ * Trusts the folder no longer.
+ */
+"trust/withdraw": TrustView, 
+/**
  * Lists the rules that hold.
  */
 "rule/list": RuleListResult, 
+/**
+ * Says what a rule means before it is saved, or what is wrong with it.
+ */
+"rule/check": RuleMeaning, 
+/**
+ * Saves a rule for the project.
+ */
+"rule/add": RuleListResult, 
 /**
  * Revokes a rule.
  */

@@ -18,6 +18,6 @@ scope: RuleScope,
  */
 at: number, 
 /**
- * Where it was granted: `card`, `command line` or `config.toml`.
+ * Where it was granted: `card`, `settings page`, `command line`, `config.toml` or `.cairn/config.toml`.
  */
 origin: string, };

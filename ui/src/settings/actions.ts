@@ -13,9 +13,13 @@ import type {
   ProfileParams,
   Request,
   RuleListResult,
+  RuleMeaning,
   RuleParams,
+  RuleTextParams,
   SettingsSetParams,
   SettingsView,
+  TrustParams,
+  TrustView,
 } from '../bindings';
 
 export interface SettingsActions {
@@ -27,7 +31,11 @@ export interface SettingsActions {
   test(profile: ProfileParams): Promise<ModelTestResult>;
   discover(): Promise<DiscoverResult>;
   rules(): Promise<RuleListResult>;
+  checkRule(rule: RuleTextParams): Promise<RuleMeaning>;
+  addRule(rule: RuleTextParams): Promise<RuleListResult>;
   revoke(rule: RuleParams): Promise<RuleListResult>;
+  giveTrust(trust: TrustParams): Promise<TrustView>;
+  withdrawTrust(): Promise<TrustView>;
   facts(): Promise<FactsResult>;
   changeFact(fact: FactParams): Promise<FactsResult>;
 }
@@ -48,8 +56,8 @@ export function settingsActions(
     return view;
   };
   return {
-    set: ({ theme = null, default_profile = null, default_mode = null }) =>
-      heard(request('settings/set', { theme, default_profile, default_mode })),
+    set: ({ theme = null, default_profile = null, default_mode = null, reading = null }) =>
+      heard(request('settings/set', { theme, default_profile, default_mode, reading })),
     saveProfile: (profile) => heard(request('profile/save', profile)),
     deleteProfile: (name) => heard(request('profile/delete', { name })),
     setKey: (key) => heard(request('key/set', key)),
@@ -57,7 +65,11 @@ export function settingsActions(
     test: (profile) => request('model/test', { profile }),
     discover: () => request('model/discover', {}),
     rules: () => request('rule/list', {}),
+    checkRule: (rule) => request('rule/check', rule),
+    addRule: (rule) => request('rule/add', rule),
     revoke: (rule) => request('rule/revoke', rule),
+    giveTrust: (trust) => request('trust/give', trust),
+    withdrawTrust: () => request('trust/withdraw', {}),
     facts: () => request('memory/list', {}),
     changeFact: (fact) => request('memory/change', fact),
   };

@@ -1,5 +1,6 @@
 // Event logs for the gallery and the tests, by name. Each is a whole session from its first event.
 import type { Event, ProjectView, Session, SessionSnapshot, SettingsView } from '../bindings';
+import { quiet } from './fixtures/trust';
 import { emptySession, emptySnapshot, NOW, type Script } from './fixtures/script';
 import {
   askedQuestions,
@@ -103,7 +104,7 @@ export const project: ProjectView = {
     'Draw the module graph as SVG',
   ],
   rules: 2,
-  proposals: [],
+  trust: quiet,
 };
 
 export const settings: SettingsView = {
@@ -142,6 +143,7 @@ export const settings: SettingsView = {
   default_profile: 'local',
   default_mode: 'manual',
   theme: 'system',
+  reading: 'sandboxed',
   origins: [['profiles', 'user']],
 };
 

@@ -11,6 +11,7 @@ import type {
   Session,
   SessionId,
   SettingsView,
+  TrustView,
   Waiting,
 } from '../bindings';
 import { t } from '../text';
@@ -55,6 +56,12 @@ export class ProjectState {
   closeAsked = $state.raw<{ working: number; listed: number } | null>(null);
   /** Profiles about whose window the person does not want to be asked while this window lives. */
   aside = $state.raw<ReadonlySet<string>>(new Set());
+  /** The list about which the person does not want to be asked while this window lives. */
+  trustAside = $state<string | null>(null);
+  /** The folder proposes something that the person was not asked about yet. */
+  readonly asksTrust = $derived(
+    this.project !== null && this.project.trust.asks && this.project.trust.digest !== this.trustAside,
+  );
   /** A part of the settings that shall be in sight; another object each time it is asked for. */
   section = $state.raw<{ name: string } | null>(null);
   /** When it was last tried in vain to open the project again; none when it was not. */
@@ -84,7 +91,6 @@ export class ProjectState {
   #toasts = 0;
   #opening: SessionId | null = null;
   #early: Event[] = [];
-  #toldProposals = false;
 
   constructor(backend: Backend) {
     this.backend = backend;
@@ -117,7 +123,6 @@ export class ProjectState {
       this.problem = null;
       this.triedAgain = null;
       await this.#openFirst(project);
-      this.#tellProposals(project.proposals.length);
       this.#lookForLeftovers();
       void this.inbox.load();
     } catch (cause) {
@@ -146,14 +151,35 @@ export class ProjectState {
     void this.leftovers.load().catch(() => undefined);
   }
 
-  /** Said once: what a project proposes waits in the settings for as long as it takes. */
-  #tellProposals(n: number): void {
-    if (n === 0 || this.#toldProposals) return;
-    this.#toldProposals = true;
-    this.say(t('shell.proposes', { n }), {
-      label: t('shell.show'),
-      run: () => this.openSettings(null, 'permissions'),
-    });
+  /** Trusts the folder with what that digest stands for; a list that changed meanwhile is shown anew. */
+  async trust(digest: string): Promise<void> {
+    try {
+      this.tookTrust(await this.backend.request('trust/give', { digest }));
+    } catch (cause) {
+      await this.#lookAtTrust();
+      throw cause;
+    }
+  }
+
+  tookTrust(trust: TrustView): void {
+    if (this.project) this.project = { ...this.project, trust };
+  }
+
+  /** Does not ask again about this list while this window lives. */
+  putTrustAside(): void {
+    this.trustAside = this.project?.trust.digest ?? null;
+  }
+
+  /** What a folder proposes changes while one works in it. A failure here is none of the window. */
+  async #lookAtTrust(): Promise<void> {
+    await this.backend.request('trust/get', {}).then(
+      (trust) => {
+        if (trust.digest !== this.project?.trust.digest || trust.asks !== this.project.trust.asks) {
+          this.tookTrust(trust);
+        }
+      },
+      () => undefined,
+    );
   }
 
   apply(event: Event): void {
@@ -180,6 +206,7 @@ export class ProjectState {
     if (event.session === this.#opening) this.#early.push(event);
     if (this.current?.id === event.session) this.current.apply(event);
     if (event.type === 'session_changed') this.#put(event.now);
+    if (event.type === 'turn_completed') void this.#lookAtTrust();
   }
 
   /** Shows something out of the inbox: here, or in the window that runs it. True when it is here. */

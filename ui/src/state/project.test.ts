@@ -4,6 +4,7 @@ import { RequestFailed } from '../backend/backend';
 import { FakeBackend } from '../backend/fake';
 import type { Event } from '../bindings';
 import { emptySession, logs, NOW, snapshotOf } from './fixtures';
+import { quiet } from './fixtures/trust';
 import { ProjectState } from './project.svelte';
 
 async function started(backend: FakeBackend): Promise<ProjectState> {
@@ -116,7 +117,7 @@ test('what keeps the window from opening is shown, and Retry tries again', async
         empty: false,
         prompts: [],
         rules: 0,
-        proposals: [],
+        trust: quiet,
       };
     },
   };

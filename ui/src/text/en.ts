@@ -22,6 +22,7 @@ import {
 import { running } from './en/running';
 import { settings } from './en/settings';
 import { banner, start } from './en/start';
+import { trust } from './en/trust';
 
 export const en = {
   ...common,
@@ -48,4 +49,5 @@ export const en = {
   ...plan,
   ...changes,
   ...running,
+  ...trust,
 } as const;

@@ -8,7 +8,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cairn_policy::Policy;
+use cairn_policy::{Policy, RuleSet};
 use cairn_protocol::{
     ApiError, ApprovalAnswer, ApprovalId, CallId, Delta, Event, EventBody, ItemBody, ItemId, QuestionAnswer,
     QuestionId, SessionSnapshot, WIRE_VERSION,
@@ -56,6 +56,9 @@ pub struct Surface {
     pub tools: Vec<Arc<dyn Tool>>,
     /// Time limits by tool that the person has set; a limit that a call names itself wins.
     pub limits: HashMap<String, Duration>,
+    /// The rules that hold now, where they changed since the last ask: asked before each call is judged, so that what
+    /// was revoked anywhere holds for no call that is still queued. Must not take long.
+    pub rules: Arc<dyn Fn() -> Option<RuleSet> + Send + Sync>,
     /// Takes stored and transient events. Must not block.
     pub sink: Arc<dyn EventSink>,
     /// Waits until nothing that Stop or a time limit ended is still dying; at most a few seconds. SPEC T2.

@@ -3,6 +3,7 @@
 //! A tool never decides permission and never draws a card; it says what it would do and, once allowed, does
 //! exactly that.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,6 +50,37 @@ pub fn brings_outside_text(name: &str) -> bool {
     name.starts_with("web_") || name.starts_with("mcp__")
 }
 
+/// What a call's note ends with where its text was found to hold what tries to deceive. SPEC T5.
+pub const FLAGGED: &str = "flagged";
+
+/// Whether a result with that note was flagged.
+pub fn is_flagged(note: &str) -> bool {
+    note.strip_suffix(FLAGGED)
+        .is_some_and(|before| before.is_empty() || before.ends_with(", "))
+}
+
+/// Addresses that are not the model's own: they stood literally in what the request brought from outside, or the person
+/// wrote them. SPEC P9.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Addresses(Arc<HashSet<String>>);
+
+impl Addresses {
+    /// These.
+    pub fn new(addresses: Arc<HashSet<String>>) -> Self {
+        Self(addresses)
+    }
+
+    /// Each of them, without what follows a `#`.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// Whether that is one of them, letter by letter.
+    pub fn contains(&self, address: &str) -> bool {
+        self.0.contains(address)
+    }
+}
+
 /// Why a call could not be prepared or failed, as a sentence the model can act on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -82,6 +114,8 @@ pub struct CallContext {
     pub vision: bool,
     /// The request has already brought in text from outside the user's machine. SPEC T26, P9.
     pub outside: bool,
+    /// Addresses that are not the model's own.
+    pub literal: Addresses,
     /// The line that is to run in place of the one that came in, where a command was let by a rule or mode. SPEC P10.
     pub runs: Option<String>,
     /// What the person made of an edit before allowing it: only for calls with [`Execute::takes_hunks`], one choice for

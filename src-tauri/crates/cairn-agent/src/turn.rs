@@ -27,6 +27,7 @@ mod choices;
 mod ending;
 mod gate;
 mod messages;
+mod outside;
 mod restore;
 mod walls;
 
@@ -57,6 +58,7 @@ pub struct TurnMachine {
     tools: Vec<ToolFacts>,
     meter: Meter,
     repeats: Repeats,
+    outside: outside::Outside,
     phase: Phase,
     activity: Activity,
     /// Counts ids within the running request.
@@ -102,6 +104,7 @@ impl TurnMachine {
             tools,
             meter: Meter::new(0, 0),
             repeats: Repeats::default(),
+            outside: outside::Outside::default(),
             phase: Phase::Idle,
             activity: Activity::Idle,
             counter: 0,

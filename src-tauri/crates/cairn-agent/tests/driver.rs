@@ -319,6 +319,7 @@ async fn begun_saying(effect: Effect, says: String) -> (SessionHandle, Trace) {
         journal: Arc::new(NoJournal),
         surroundings: Arc::new(Nowhere),
         tools: vec![Arc::new(tool)],
+        rules: Arc::new(|| None),
         sink: Arc::new(Sink(trace.clone())),
         settled: Arc::new(|| Box::pin(std::future::ready(()))),
         // As many bytes come out as went in.

@@ -16,6 +16,7 @@ use crate::args::{ApproveArg, Exec, JsonArg, ModeArg};
 use crate::{DONE, FAILED, USAGE, out};
 
 mod print;
+mod trust;
 
 use print::{Own, Printer};
 
@@ -28,7 +29,7 @@ const PROMPT: u64 = 4_000_000;
 
 pub(crate) async fn run(host: &Arc<Host>, exec: Exec) -> Result<u8, ApiError> {
     if let Some(error) = host.config().broken() {
-        out::problem(&format!("{error}. Nothing was sent; mend that line first."));
+        out::problem(&format!("{error}. Nothing was sent; mend that first."));
         return Ok(USAGE);
     }
     let demo = exec.profile.as_deref() == Some("demo");
@@ -40,7 +41,7 @@ pub(crate) async fn run(host: &Arc<Host>, exec: Exec) -> Result<u8, ApiError> {
     for notice in host.sweep().await {
         out::note(&format!("note: {}", notice.text));
     }
-    tell_proposals(host, &project, exec.trust)?;
+    trust::tell(host, &project, exec.trust).await?;
     if let Some(name) = exec.profile.as_deref() {
         host.check_profile(name)?;
     }
@@ -120,22 +121,6 @@ async fn open_project(
     }
 }
 
-/// Says what the project's own files propose and what therefore is not in force. SPEC A6, P11.
-fn tell_proposals(host: &Host, project: &Project, trust: bool) -> Result<(), ApiError> {
-    if trust {
-        host.trust(project)?;
-        out::note(&format!("note: {} is trusted from now on.", project.shown()));
-    }
-    let proposals = host.proposals(project);
-    if !proposals.is_empty() {
-        let list = proposals.join("\n  ");
-        out::note(&format!(
-            "note: the project's own .cairn/config.toml proposes what is not in force:\n  {list}"
-        ));
-    }
-    Ok(())
-}
-
 async fn session(
     host: &Arc<Host>,
     project: &Arc<Project>,
@@ -161,7 +146,10 @@ async fn session(
                 )
             })?
         }
-        (None, false) => host.create_session(project, Mode::Manual).await?.id,
+        (None, false) => {
+            let mode = host.config().mode_of_environment().unwrap_or(Mode::Manual);
+            host.create_session(project, mode).await?.id
+        }
     };
     let subscription = host.follow(project, &id);
     Ok((id, subscription))

@@ -19,6 +19,7 @@ use crate::project::Project;
 use crate::session::OpenSession;
 
 mod processes;
+mod rules;
 mod sessions;
 mod settings;
 mod turns;
@@ -189,7 +190,7 @@ impl Window {
             Request::ProcessLeftovers(_) => json(self.leftovers().await),
             Request::ProcessEndLeftover(params) => json(self.end_leftover(params).await),
             Request::SettingsGet(_) => json(self.settings()),
-            Request::SettingsSet(params) => json(self.change_settings(&params)?),
+            Request::SettingsSet(params) => json(self.change_settings(&params).await?),
             Request::ProfileSave(params) => json(self.save_profile(params).await?),
             Request::ProfileDelete(params) => json(self.delete_profile(params).await?),
             Request::ProfileWindow(params) => json(self.set_window(params).await?),
@@ -199,7 +200,12 @@ impl Window {
             Request::ModelDiscover(_) => json(self.discover().await),
             Request::MemoryList(_) => json(self.list_facts()?),
             Request::MemoryChange(params) => json(self.change_fact(&params)?),
-            Request::RuleList(_) => json(self.list_rules()),
+            Request::TrustGet(_) => json(self.trust_view()),
+            Request::TrustGive(params) => json(self.give_trust(&params).await?),
+            Request::TrustWithdraw(_) => json(self.withdraw_trust().await?),
+            Request::RuleList(_) => json(self.list_rules().await),
+            Request::RuleCheck(params) => json(Self::check_rule(&params)?),
+            Request::RuleAdd(params) => json(self.add_rule(&params).await?),
             Request::RuleRevoke(params) => json(self.revoke_rule(params).await?),
             Request::LinkOpen(params) => json(self.link(&params.href)?),
             Request::WindowClose(params) => {
@@ -278,7 +284,9 @@ fn changes_something(request: &Request) -> bool {
             | Request::SettingsGet(_)
             | Request::ModelTest(_)
             | Request::ModelDiscover(_)
+            | Request::TrustGet(_)
             | Request::RuleList(_)
+            | Request::RuleCheck(_)
             | Request::MemoryList(_)
     )
 }

@@ -24,18 +24,27 @@ pub(crate) use raw::ProfileConfig;
 /// Files larger than this are not read: a configuration is written by hand.
 const MOST: u64 = 1_048_576;
 
-/// What is wrong with a configuration file.
+/// What is wrong with a configuration file or variable. The person mends it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{path}:{line}:{column}: {reason}")]
+#[error("{}: {reason}", self.place())]
 pub struct ConfigError {
-    /// The file.
+    /// The file, or the name of the variable.
     pub path: String,
-    /// Line, from 1.
+    /// Line, from 1; 0 in a variable.
     pub line: usize,
     /// Column, from 1.
     pub column: usize,
     /// The reason.
     pub reason: String,
+}
+
+impl ConfigError {
+    fn place(&self) -> String {
+        match self.line {
+            0 => self.path.clone(),
+            line => format!("{}:{line}:{}", self.path, self.column),
+        }
+    }
 }
 
 /// Rules of a configuration file, in its three lists.
@@ -93,8 +102,8 @@ impl Config {
 
     /// Reads the file; a missing one is an empty one, a broken one is kept as it is and said.
     pub fn load(path: &Path, environment: &Environment) -> Self {
-        let mut config = match read(path) {
-            Ok(text) => Self::parse(path, &text),
+        let mut config = match files::read_small(path, MOST) {
+            Ok(text) => Self::parse(path, &text.unwrap_or_default()),
             Err(reason) => Self::broken_at(path, 1, 1, reason),
         };
         config.apply_environment(environment);
@@ -120,11 +129,7 @@ impl Config {
     }
 
     fn broken_by(path: &Path, text: &str, span: Option<std::ops::Range<usize>>, reason: &str) -> Self {
-        let before = text
-            .get(..span.map_or(0, |span| span.start.min(text.len())))
-            .unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let (line, column) = place_of(text, span.map_or(0, |span| span.start));
         Self::broken_at(path, line, column, reason.trim().replace('\n', "; "))
     }
 
@@ -147,9 +152,28 @@ impl Config {
             self.default_profile = Some(profile.to_owned());
             self.set_origin("default_profile", ValueOrigin::Environment);
         }
-        if let Some(mode) = environment.text("CAIRN_MODE").and_then(mode_of) {
-            self.default_mode = mode;
-            self.set_origin("default_mode", ValueOrigin::Environment);
+        match environment
+            .get("CAIRN_MODE")
+            .map(|name| (name, name.to_str().and_then(mode_of)))
+        {
+            None => {}
+            Some((_, Some(mode))) => {
+                self.default_mode = mode;
+                self.set_origin("default_mode", ValueOrigin::Environment);
+            }
+            // What was asked for is not known, so nothing is let pass as if it were.
+            Some((name, None)) if self.broken.is_none() => {
+                self.broken = Some(ConfigError {
+                    path: "CAIRN_MODE".to_owned(),
+                    line: 0,
+                    column: 0,
+                    reason: format!(
+                        "`{}` is no mode; expected manual, accept-edits, auto or plan",
+                        name.to_string_lossy()
+                    ),
+                });
+            }
+            Some(_) => {}
         }
     }
 
@@ -166,6 +190,12 @@ impl Config {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The mode that `CAIRN_MODE` asks new sessions to begin in.
+    pub fn mode_of_environment(&self) -> Option<Mode> {
+        let from = ("default_mode".to_owned(), ValueOrigin::Environment);
+        self.origins.contains(&from).then_some(self.default_mode)
     }
 
     /// Light, dark or as the system.
@@ -204,22 +234,11 @@ impl Config {
 
     fn save(&self) -> Result<(), ApiError> {
         if let Some(error) = &self.broken {
-            let text = format!("{error}. The file is not overwritten; mend that line, then try again.");
+            let text = format!("{error}. Nothing is overwritten; mend that, then try again.");
             return Err(ApiError::new(ErrorCode::BadConfig, text));
         }
         files::write_private(&self.path, &self.document.to_string())
     }
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(String::new()),
-        Err(error) => return Err(files::plain(&error)),
-        Ok(kind) if !kind.is_file() => return Err("this is not a regular file".to_owned()),
-        Ok(kind) if kind.len() > MOST => return Err(format!("the file is larger than {MOST} bytes")),
-        Ok(_) => {}
-    }
-    std::fs::read_to_string(path).map_err(|error| files::plain(&error))
 }
 
 /// Modes by the names people type.
@@ -236,12 +255,28 @@ pub(crate) fn mode_of(name: &str) -> Option<Mode> {
 /// A header whose value never leaves the core.
 pub(crate) type Header = (String, Secret);
 
+/// Line and column of a byte of a text, from 1.
+pub(crate) fn place_of(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset.min(text.len())).unwrap_or_default();
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    (before.matches('\n').count() + 1, column)
+}
+
 /// Rules of a project's own `.cairn/config.toml`: it can only tighten, so only `ask` and `deny` count.
 pub(crate) fn project_rules(text: &str) -> Result<RuleLists, String> {
-    let read = raw::read(text).map_err(|error| error.message().to_owned())?;
+    let at = |offset: usize, reason: &str| {
+        let (line, column) = place_of(text, offset);
+        format!(
+            "line {line}, column {column}: {}",
+            reason.trim().replace('\n', "; ")
+        )
+    };
+    let read =
+        raw::read(text).map_err(|error| at(error.span().map_or(0, |span| span.start), error.message()))?;
+    let rules = raw::rules(read.permissions, text);
     Ok(RuleLists {
         allow: Vec::new(),
-        ..raw::rules(read.permissions, text).map_err(|(_, reason)| reason)?
+        ..rules.map_err(|(rule, reason)| at(text.find(&rule).unwrap_or(0), &reason))?
     })
 }
 

@@ -1,7 +1,7 @@
 //! Cairn's own small files: private folders, whole or not at all.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::path::Path;
 
 use cairn_protocol::{ApiError, ErrorCode};
@@ -55,6 +55,33 @@ pub(crate) fn append_private(path: &Path) -> io::Result<fs::File> {
         }
     }
     Ok(file)
+}
+
+/// Text of one of our own small files; none when it is not there.
+///
+/// The error says in a few words what is in the way: it is no regular file, larger than `most` bytes, not readable or no
+/// text. A FIFO is never waited for.
+pub(crate) fn read_small(path: &Path, most: u64) -> Result<Option<String>, String> {
+    let file = match open_at_once(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(plain(&error)),
+    };
+    let kind = file.metadata().map_err(|error| plain(&error))?;
+    if !kind.is_file() {
+        return Err("this is not a regular file".to_owned());
+    }
+    let mut text = String::new();
+    // It may grow while it is read.
+    let read = file.take(most + 1).read_to_string(&mut text);
+    match read {
+        Ok(bytes) if bytes as u64 > most => Err(format!("the file is larger than {most} bytes")),
+        Ok(_) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            Err("the file is not UTF-8 text".to_owned())
+        }
+        Err(error) => Err(plain(&error)),
+    }
 }
 
 /// Writes a file for the user alone (0600): the old one stays whole until the new one is.

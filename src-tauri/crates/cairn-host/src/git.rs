@@ -50,6 +50,16 @@ pub(crate) fn state(folder: &Path) -> Option<GitState> {
     Some(GitState { branch, going_on })
 }
 
+/// The repository behind a folder: what its `.git` is or leads to, and where that keeps its configuration.
+pub(crate) fn behind(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+    let git = folder.ancestors().take(PARENTS).find_map(git_folder)?;
+    let common = match small_file(&git.join("commondir")) {
+        Some(text) => git.join(text.trim()),
+        None => git.clone(),
+    };
+    Some((git, common))
+}
+
 fn git_folder(folder: &Path) -> Option<PathBuf> {
     let git = folder.join(".git");
     let kind = git.metadata().ok()?;

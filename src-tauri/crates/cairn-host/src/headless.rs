@@ -74,10 +74,12 @@ impl Host {
             .map_err(|error| storage_error(&error))
     }
 
-    /// Saves a rule that was typed on the command line.
-    pub fn add_rule(&self, project: &Project, rule: &str) -> Result<(), ApiError> {
-        self.project_rules(project)
-            .add(rule, RuleOrigin::CommandLine, self.world().now())
+    /// Saves a rule that was typed on the command line; gives what it means.
+    pub fn add_rule(&self, project: &Project, rule: &str) -> Result<String, ApiError> {
+        let added = self
+            .project_rules(project)
+            .add(rule, RuleOrigin::CommandLine, self.world().now())?;
+        Ok(added.meaning())
     }
 
     /// Keeps a profile's key.

@@ -21,7 +21,7 @@ use crate::home::Home;
 use crate::inbox::Inbox;
 use crate::models::{self, DEMO, KEY_VARIABLES, ModelCache};
 use crate::project::{Demo, Project};
-use crate::rules::ProjectRules;
+use crate::rules::{OwnRules, ProjectRules};
 use crate::session::OpenSession;
 use crate::world::RealWorld;
 
@@ -257,7 +257,7 @@ impl Host {
 
     // ---- rules
 
-    fn rules_file(&self, project: &Project) -> std::path::PathBuf {
+    pub(crate) fn rules_file(&self, project: &Project) -> std::path::PathBuf {
         self.home.project(&project.key).join("permissions.toml")
     }
 
@@ -267,9 +267,13 @@ impl Host {
     }
 
     pub(crate) fn rules_of(&self, project: &Project) -> RuleSet {
-        let text = project.own_config();
+        let mut own = OwnRules::of(project.own_config());
+        let looked = self.look_at_trust(project);
+        if let Some(since) = looked.trusted_since() {
+            own = own.with_trusted(since, looked.listed().rule_texts());
+        }
         self.project_rules(project)
-            .policy_rules(&self.config(), text.as_deref(), self.world.now())
+            .policy_rules(&self.config(), own, self.world.now())
     }
 
     pub(crate) fn save_rules(&self, project: &Project, rules: &[String]) {
@@ -290,20 +294,29 @@ impl Host {
 
     /// Rules changed: every open session of the project follows, what was granted for request or session stays.
     pub(crate) async fn rules_changed(&self, project: &Project) {
-        let rules = self.rules_of(project);
+        let (rules, reading) = (self.rules_of(project), self.config().reading);
         for session in self.open_of(&project.key).await {
-            let mut rules = rules.clone();
+            let rules = rules.clone();
             let changed = session.handle.change_policy(move |policy| {
-                let kept = policy
-                    .rules
-                    .allow
-                    .iter()
-                    .filter(|granted| granted.scope != cairn_protocol::RuleScope::Project);
-                rules.allow.extend(kept.cloned());
-                policy.rules = rules;
+                policy.rules.replace_saved(rules);
+                policy.reading = reading;
             });
             if let Err(error) = changed.await {
                 tracing::debug!(%error, "a session closed while its rules changed");
+            }
+        }
+    }
+
+    /// The person turned reading commands on or off: every open session follows.
+    pub(crate) async fn reading_changed(&self) {
+        let reading = self.config().reading;
+        let open: Vec<_> = self.open.lock().await.values().cloned().collect();
+        for session in open {
+            let changed = session
+                .handle
+                .change_policy(move |policy| policy.reading = reading);
+            if let Err(error) = changed.await {
+                tracing::debug!(%error, "a session closed while its settings changed");
             }
         }
     }

@@ -41,6 +41,7 @@ pub use logs::start_logs;
 pub use project::Project;
 pub use rules::ProjectRules;
 pub use session::OpenSession;
+pub use world::day;
 
 /// What the front ends need of the crates below, so that neither names them.
 pub mod parts {

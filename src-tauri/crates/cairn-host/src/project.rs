@@ -7,6 +7,11 @@ use cairn_files::Root;
 use cairn_protocol::{ApiError, ErrorCode, ProjectKey};
 use sha2::{Digest, Sha256};
 
+/// Where a project configures itself.
+pub(crate) const OWN_CONFIG: &str = ".cairn/config.toml";
+/// Larger files than this configure nothing.
+const OWN_MOST: u64 = 262_144;
+
 /// A folder that a window or a request works in.
 #[derive(Debug)]
 pub struct Project {
@@ -83,15 +88,38 @@ impl Project {
             .map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned())
     }
 
-    /// Text of its own configuration, `.cairn/config.toml`, where that lies inside and can be read.
-    pub(crate) fn own_config(&self) -> Option<String> {
-        const MOST: u64 = 262_144;
-        let found = self.root.resolve(".cairn/config.toml").ok()?;
+    /// Text of its own configuration, [`OWN_CONFIG`]; none when there is none. What is there and cannot be read is an
+    /// error, for it may have said that something asks.
+    pub(crate) fn own_config(&self) -> Result<Option<String>, String> {
+        self.own_text(OWN_CONFIG)
+    }
+
+    /// Text of a file of the project that configures something. The error names the file and the reason.
+    pub(crate) fn own_text(&self, name: &str) -> Result<Option<String>, String> {
+        let bad = |why: &str| Err(format!("{name} of this folder cannot be read: {why}."));
+        let found = match self.root.resolve(name) {
+            Ok(found) if found.kind == cairn_files::Kind::Missing => {
+                // A link that leads nowhere may lead somewhere at any time.
+                let is_there = self.path().join(name).symlink_metadata().is_ok();
+                return if is_there {
+                    bad("it is a link that leads nowhere")
+                } else {
+                    Ok(None)
+                };
+            }
+            Ok(found) => found,
+            Err(error) => return bad(&error.to_string()),
+        };
         if !found.real.starts_with(self.path()) {
-            return None;
+            return bad("it leads out of the folder");
         }
-        let content = cairn_files::read::whole(&self.root, &found.real, MOST).ok()?;
-        Some(String::from_utf8_lossy(&content.bytes).into_owned())
+        match cairn_files::read::whole(&self.root, &found.real, OWN_MOST) {
+            Ok(content) => match String::from_utf8(content.bytes) {
+                Ok(text) => Ok(Some(text)),
+                Err(_) => bad("it is not UTF-8 text"),
+            },
+            Err(error) => bad(&error.to_string()),
+        }
     }
 
     /// Its real path for display.

@@ -1,4 +1,7 @@
 //! Rules saved for a project, outside of it, with date and origin. SPEC P7.
+//!
+//! Owns: the file, and which lists make up what holds. Must never know: what a rule lets happen. A file that cannot be
+//! read allows nothing, whatever it may say.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +9,17 @@ use cairn_policy::{Granted, Rule, RuleOrigin, RuleSet};
 use cairn_protocol::{ApiError, ErrorCode, RuleScope, UnixMillis};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, RuleLists, project_rules};
+use crate::config::{Config, RuleLists, place_of, project_rules};
 use crate::files;
+use crate::project::OWN_CONFIG;
+
+mod listed;
+mod watch;
+
+pub(crate) use watch::RulesWatch;
+
+/// A file of rules larger than this is none of ours.
+const MOST: u64 = 4_194_304;
 
 /// The rules of one project, `projects/KEY/permissions.toml`.
 #[derive(Clone, Debug)]
@@ -38,17 +50,19 @@ impl ProjectRules {
             rules: Vec::new(),
             broken: None,
         };
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return loaded,
-            Err(error) => {
-                loaded.broken = Some(format!("{}: {}", path.display(), files::plain(&error)));
+        let text = match files::read_small(path, MOST) {
+            Ok(text) => text.unwrap_or_default(),
+            Err(why) => {
+                loaded.broken = Some(format!("{}: {why}", path.display()));
                 return loaded;
             }
         };
         match parse(&text) {
             Ok(rules) => loaded.rules = rules,
-            Err(reason) => loaded.broken = Some(format!("{}: {reason}", path.display())),
+            Err((offset, reason)) => {
+                let (line, column) = place_of(&text, offset);
+                loaded.broken = Some(format!("{}:{line}:{column}: {reason}", path.display()));
+            }
         }
         loaded
     }
@@ -63,22 +77,23 @@ impl ProjectRules {
         self.broken.as_deref()
     }
 
-    /// Saves a rule; one that is there already keeps its date.
-    pub fn add(&mut self, text: &str, origin: RuleOrigin, at: UnixMillis) -> Result<(), ApiError> {
+    /// Saves a rule, and gives it as it was read; one that is there already keeps its date.
+    pub fn add(&mut self, text: &str, origin: RuleOrigin, at: UnixMillis) -> Result<Rule, ApiError> {
         let rule: Rule = text.parse().map_err(|error| {
             ApiError::new(ErrorCode::BadRequest, format!("`{text}` is not a rule: {error}"))
         })?;
         if self.rules.iter().any(|known| known.rule == rule) {
-            return Ok(());
+            return Ok(rule);
         }
         let mut rules = self.rules.clone();
         rules.push(Granted {
-            rule,
+            rule: rule.clone(),
             scope: RuleScope::Project,
             origin,
             at,
         });
-        self.save(rules)
+        self.save(rules)?;
+        Ok(rule)
     }
 
     /// Forgets a rule.
@@ -125,8 +140,9 @@ impl ProjectRules {
         Ok(())
     }
 
-    /// All that holds for the project: what is saved, the user's configuration, and what the project itself tightens.
-    pub(crate) fn policy_rules(&self, config: &Config, project: Option<&str>, at: UnixMillis) -> RuleSet {
+    /// All that holds for the project: what is saved, the user's configuration, and what the project itself tightens
+    /// or, once trusted, allows.
+    pub(crate) fn policy_rules(&self, config: &Config, own: OwnRules, at: UnixMillis) -> RuleSet {
         let mut set = RuleSet {
             allow: self.rules.clone(),
             ..RuleSet::default()
@@ -136,15 +152,54 @@ impl ProjectRules {
             .map(ToString::to_string)
             .or_else(|| self.broken.clone());
         add(&mut set, config.rules.clone(), RuleOrigin::Config, at);
-        match project.map(project_rules) {
-            Some(Ok(lists)) => add(&mut set, lists, RuleOrigin::Project, at),
-            Some(Err(reason)) => {
-                set.broken
-                    .get_or_insert(format!(".cairn/config.toml of the project: {reason}"));
+        let trusted = RuleLists {
+            allow: own.allowed,
+            ..RuleLists::default()
+        };
+        add(&mut set, trusted, RuleOrigin::Project, own.trusted_since);
+        match own.tightens {
+            Ok(lists) => add(&mut set, lists, RuleOrigin::Project, at),
+            Err(reason) => {
+                set.broken.get_or_insert(reason);
             }
-            None => {}
         }
         set
+    }
+}
+
+/// What a project's own configuration says about rules.
+#[derive(Debug)]
+pub(crate) struct OwnRules {
+    /// Its `ask` and `deny` rules, which always hold; or why they cannot be read.
+    tightens: Result<RuleLists, String>,
+    /// What it allows, as far as the person trusts exactly that.
+    allowed: Vec<Rule>,
+    /// Since when.
+    trusted_since: UnixMillis,
+}
+
+impl OwnRules {
+    /// Of the text of the file, or why that cannot be read.
+    pub(crate) fn of(text: Result<Option<String>, String>) -> Self {
+        let read =
+            |text: String| project_rules(&text).map_err(|why| format!("{OWN_CONFIG} of this folder: {why}"));
+        let tightens = text.and_then(|text| text.map_or(Ok(RuleLists::default()), read));
+        Self {
+            tightens,
+            allowed: Vec::new(),
+            trusted_since: 0,
+        }
+    }
+
+    /// With what the person trusted it to allow.
+    pub(crate) fn with_trusted<'a>(
+        mut self,
+        since: UnixMillis,
+        rules: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        self.trusted_since = since;
+        self.allowed = rules.filter_map(|rule| rule.parse().ok()).collect();
+        self
     }
 }
 
@@ -160,18 +215,23 @@ fn add(set: &mut RuleSet, lists: RuleLists, origin: RuleOrigin, at: UnixMillis) 
     set.deny.extend(lists.deny.into_iter().map(granted));
 }
 
-fn parse(text: &str) -> Result<Vec<Granted>, String> {
-    let file: File = toml_edit::de::from_str(text).map_err(|error| error.message().to_owned())?;
+/// The rules of a file; an error says at which byte and why.
+fn parse(text: &str) -> Result<Vec<Granted>, (usize, String)> {
+    let file: File = toml_edit::de::from_str(text).map_err(|error| {
+        let offset = error.span().map_or(0, |span| span.start);
+        (offset, error.message().trim().replace('\n', "; "))
+    })?;
     let read = |entry: Entry| {
-        let rule = entry
-            .rule
-            .parse()
-            .map_err(|error| format!("`{}`: {error}", entry.rule))?;
-        let origin = if entry.origin == RuleOrigin::CommandLine.as_str() {
-            RuleOrigin::CommandLine
-        } else {
-            RuleOrigin::Card
-        };
+        let rule = entry.rule.parse().map_err(|error| {
+            let offset = text.find(&entry.rule).unwrap_or(0);
+            (offset, format!("`{}`: {error}", entry.rule))
+        })?;
+        // What is not known did not come from a card: it holds in no tainted request.
+        let known = [RuleOrigin::Card, RuleOrigin::Settings];
+        let origin = known
+            .into_iter()
+            .find(|origin| origin.as_str() == entry.origin)
+            .unwrap_or(RuleOrigin::CommandLine);
         Ok(Granted {
             rule,
             scope: RuleScope::Project,
@@ -220,7 +280,7 @@ mod tests {
         std::fs::write(&path, "[[rule]]\nrule = \"what\"\n").unwrap();
         let mut rules = ProjectRules::load(&path);
         assert!(rules.broken().is_some());
-        let set = rules.policy_rules(&Config::default(), None, 0);
+        let set = rules.policy_rules(&Config::default(), OwnRules::of(Ok(None)), 0);
         assert!(set.broken.is_some() && set.allow.is_empty());
         assert_eq!(
             rules.add("write: a", RuleOrigin::Card, 1).unwrap_err().code,

@@ -15,7 +15,7 @@ use cairn_protocol::{
 };
 use cairn_store::{Lease, Loaded};
 use cairn_tools::bounds::Bounds;
-use cairn_tools::place::Workspace;
+use cairn_tools::place::{RepositoryTrust, Workspace};
 
 use crate::fanout::Sink;
 use crate::host::Host;
@@ -23,6 +23,7 @@ use crate::inbox::Place;
 use crate::memory::ProjectMemory;
 use crate::processes::LastSeq;
 use crate::project::Project;
+use crate::rules::RulesWatch;
 use crate::seen::SeenFiles;
 use crate::surroundings::ProjectSurroundings;
 
@@ -194,7 +195,12 @@ impl Host {
     ) -> Surface {
         let seen = SeenFiles::new(&self.home().project(&project.key), id);
         let workspace = Workspace::new(project.root.clone(), self.home().own_folders());
-        let workspace = Arc::new(workspace.with_coverage(seen.load()).with_bounds(bounds));
+        let (trusts, of) = (Arc::downgrade(self), project.clone());
+        let workspace = workspace.with_coverage(seen.load()).with_trust(move || {
+            let host = trusts.upgrade();
+            host.map_or(RepositoryTrust::Untrusted, |host| host.repository_trust(&of))
+        });
+        let workspace = Arc::new(workspace.with_bounds(bounds));
         let keeper = workspace.clone();
         let keep_coverage = Box::new(move || seen.keep(&keeper));
         let store = Arc::new(self.store().clone());
@@ -217,6 +223,10 @@ impl Host {
                 memory: memory.clone(),
             }),
             limits: self.config().timeouts.clone(),
+            rules: {
+                let watch = RulesWatch::new(self, project);
+                Arc::new(move || watch.changed())
+            },
             tools: self.tools(&workspace, processes, memory),
             sink: Arc::new(Sink {
                 fanout: self.fanout(&project.key),

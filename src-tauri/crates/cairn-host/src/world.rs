@@ -9,6 +9,17 @@ use cairn_protocol::UnixMillis;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RealWorld;
 
+/// A day in the person's own time zone, like `2026-11-30`.
+pub fn day(at: UnixMillis) -> String {
+    match jiff::Timestamp::from_millisecond(at) {
+        Ok(at) => at
+            .to_zoned(jiff::tz::TimeZone::system())
+            .strftime("%Y-%m-%d")
+            .to_string(),
+        Err(_) => "an unknown day".to_owned(),
+    }
+}
+
 /// Letters of fresh ids: lower case and digits without those that look alike.
 const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 

@@ -55,6 +55,8 @@ pub enum Repository {
     },
     /// Its configuration may run something: that line of it, or what cannot be read.
     Custom(String),
+    /// The person does not trust the folder: git runs nothing of it unasked. SPEC P11.
+    Untrusted,
 }
 
 /// Answers about the machine. What cannot be found out is answered by none, and then the command asks.

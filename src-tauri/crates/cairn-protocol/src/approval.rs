@@ -154,7 +154,7 @@ pub struct SavedRule {
     pub scope: RuleScope,
     /// When it was granted.
     pub at: UnixMillis,
-    /// Where it was granted: `card`, `command line` or `config.toml`.
+    /// Where it was granted: `card`, `settings page`, `command line`, `config.toml` or `.cairn/config.toml`.
     pub origin: String,
 }
 

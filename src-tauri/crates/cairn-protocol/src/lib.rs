@@ -17,6 +17,7 @@ mod question;
 mod rich;
 mod session;
 mod settings;
+mod trust;
 
 pub use approval::*;
 pub use block::*;
@@ -32,6 +33,7 @@ pub use question::*;
 pub use rich::*;
 pub use session::*;
 pub use settings::*;
+pub use trust::*;
 
 /// Version of the wire format, the `v` of every event. Raised when an old reader could misread a new event.
 pub const WIRE_VERSION: u32 = 1;

@@ -10,7 +10,8 @@ use ts_rs::TS;
 use crate::{
     ApprovalAnswer, ApprovalId, Attachment, ClientId, InboxResult, LeftoverParams, LeftoversResult, Mode,
     Picture, Process, ProcessListResult, ProcessOutput, ProcessOutputParams, ProcessParams, QuestionAnswer,
-    QuestionId, QueueId, Session, SessionId, SessionSnapshot, SettingsView, TodoItem, UnixMillis,
+    QuestionId, QueueId, Session, SessionId, SessionSnapshot, SettingsView, TodoItem, TrustParams, TrustView,
+    UnixMillis,
 };
 
 mod settings;
@@ -337,8 +338,18 @@ methods! {
     MemoryList memory_list "memory/list" Nothing => FactsResult;
     /// Changes, shares or forgets a fact.
     MemoryChange memory_change "memory/change" FactParams => FactsResult;
+    /// What the folder proposes, and whether the person trusts it.
+    TrustGet trust_get "trust/get" Nothing => TrustView;
+    /// Trusts the folder with exactly what was shown.
+    TrustGive trust_give "trust/give" TrustParams => TrustView;
+    /// Trusts the folder no longer.
+    TrustWithdraw trust_withdraw "trust/withdraw" Nothing => TrustView;
     /// Lists the rules that hold.
     RuleList rule_list "rule/list" Nothing => RuleListResult;
+    /// Says what a rule means before it is saved, or what is wrong with it.
+    RuleCheck rule_check "rule/check" RuleTextParams => RuleMeaning;
+    /// Saves a rule for the project.
+    RuleAdd rule_add "rule/add" RuleTextParams => RuleListResult;
     /// Revokes a rule.
     RuleRevoke rule_revoke "rule/revoke" RuleParams => RuleListResult;
     /// Opens a link in the person's browser.

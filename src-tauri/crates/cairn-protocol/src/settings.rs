@@ -92,6 +92,18 @@ pub enum Theme {
     Dark,
 }
 
+/// Where commands that are known to only read run unasked. SPEC P6.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Reading {
+    /// Where the sandbox is enforced.
+    #[default]
+    Sandboxed,
+    /// Everywhere: the person turned it on.
+    Everywhere,
+}
+
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -124,6 +136,8 @@ pub struct SettingsView {
     pub default_profile: Option<String>,
     /// Mode for new sessions: manual or accept-edits.
     pub default_mode: Mode,
+    /// Where commands that only read run unasked.
+    pub reading: Reading,
     /// Light or dark.
     pub theme: Theme,
     /// Values that do not come from the defaults: key in the file and where it comes from.

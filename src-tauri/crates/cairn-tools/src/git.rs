@@ -23,10 +23,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::args;
-use crate::place::Workspace;
+use crate::place::{RepositoryTrust, Workspace};
 use crate::prepared::digest;
 use crate::shell::Shell;
 pub(crate) use repository::Repository;
+pub use repository::{Custom, custom_lines};
 
 /// SPEC T2.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -38,7 +39,7 @@ const TARGET: usize = 200;
 /// Runs git in the project, without a shell.
 ///
 /// `status`, `diff`, `log`, `show`, `blame`, `branch`, `ls-files` and `rev-parse` in their plain reading forms run at
-/// once; everything else asks the user. Put files and patterns after "--". Files that hold credentials are left out of
+/// once in a folder that the user trusts; everything else asks the user. Put files and patterns after "--". Files that hold credentials are left out of
 /// what is shown. No pager, editor or prompt is ever started.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Input {
@@ -76,8 +77,12 @@ impl Git {
     fn reading(&self, input: &Input) -> Option<Prepared> {
         let read = git_read(&input.args)?;
         let repository = Repository::of(self.workspace.root().path())?;
-        // What a repository configures may run programs: then git is a command, and the person is asked. Case G02b.
-        if let Some(custom) = repository.custom() {
+        // No git before the person trusts the folder: then it is a command, and asks. SPEC P11.
+        let RepositoryTrust::Trusted { accepted } = self.workspace.repository_trust() else {
+            return None;
+        };
+        // The same where a repository configures what may run programs, and nobody saw those lines. Case G02b.
+        if let Some(custom) = repository.custom(&accepted) {
             tracing::info!(custom, "git asks: the repository has a configuration of its own");
             return None;
         }

@@ -16,6 +16,29 @@ use cairn_policy::{Effect, Places};
 use crate::bounds::Bounds;
 use crate::walk::{Met, Scope, Stop, Visit, walk_alone};
 
+/// What git may do by itself in a project's repository. SPEC P11, W3.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RepositoryTrust {
+    /// Nothing: the person does not trust the folder.
+    #[default]
+    Untrusted,
+    /// It may read, also where these lines of its configuration make it run something: the person saw them.
+    Trusted {
+        /// The lines, as [`crate::git::custom_lines`] lists them.
+        accepted: Vec<String>,
+    },
+}
+
+/// Tells what git may do now; asked anew for each call, because a folder changes and trust is withdrawn.
+#[derive(Clone)]
+struct TrustSource(Arc<dyn Fn() -> RepositoryTrust + Send + Sync>);
+
+impl std::fmt::Debug for TrustSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("TrustSource")
+    }
+}
+
 /// Names remembered before the first command of a session; a larger project is remembered in part.
 const NAMES_KEPT: usize = 300_000;
 
@@ -28,10 +51,11 @@ pub struct Workspace {
     existed: Mutex<HashSet<u64>>,
     names: Once,
     bounds: Option<Arc<Bounds>>,
+    trust: TrustSource,
 }
 
 impl Workspace {
-    /// The project with nothing seen of it yet. `own` are Cairn's own folders, real paths.
+    /// The project with nothing seen of it yet, not trusted. `own` are Cairn's own folders, real paths.
     pub fn new(root: Arc<Root>, own: Vec<PathBuf>) -> Self {
         let home = root.home().and_then(|home| home.canonicalize().ok());
         let places = Places {
@@ -46,6 +70,7 @@ impl Workspace {
             existed: Mutex::default(),
             names: Once::new(),
             bounds: None,
+            trust: TrustSource(Arc::new(RepositoryTrust::default)),
         }
     }
 
@@ -59,6 +84,18 @@ impl Workspace {
     /// What holds commands in; none where nothing does.
     pub fn bounds(&self) -> Option<&Arc<Bounds>> {
         self.bounds.as_ref()
+    }
+
+    /// The same with somebody to ask whether the folder is trusted. Asked often; must not take long.
+    #[must_use]
+    pub fn with_trust(mut self, trust: impl Fn() -> RepositoryTrust + Send + Sync + 'static) -> Self {
+        self.trust = TrustSource(Arc::new(trust));
+        self
+    }
+
+    /// What git may do by itself right now.
+    pub fn repository_trust(&self) -> RepositoryTrust {
+        (self.trust.0)()
     }
 
     /// The same with what an earlier run of the session had seen.

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use cairn_agent::tool::{
-    Action, CallContext, Execute, LimitBy, Prepared, Tool, ToolError, ToolOutcome, ToolSpec,
+    Action, CallContext, Execute, FLAGGED, LimitBy, Prepared, Tool, ToolError, ToolOutcome, ToolSpec,
 };
 use cairn_protocol::ContentBlock;
 use futures_util::FutureExt as _;
@@ -109,7 +109,7 @@ fn flagged(mut outcome: ToolOutcome) -> ToolOutcome {
     if !outcome.note.is_empty() {
         outcome.note.push_str(", ");
     }
-    outcome.note.push_str("flagged");
+    outcome.note.push_str(FLAGGED);
     outcome
 }
 

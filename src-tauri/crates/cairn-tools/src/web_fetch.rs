@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_agent::tool::{
-    Action, CallContext, Execute, Prepared, Tool, ToolClass, ToolError, ToolOutcome, ToolSpec,
+    Action, Addresses, CallContext, Execute, Prepared, Tool, ToolClass, ToolError, ToolOutcome, ToolSpec,
 };
 use cairn_exec::Processes;
 use cairn_policy::Effect;
@@ -63,7 +63,7 @@ impl WebFetch {
         }
     }
 
-    fn prepare_now(&self, arguments: Map<String, Value>) -> Result<Prepared, ToolError> {
+    fn prepare_now(&self, arguments: Map<String, Value>, literal: &Addresses) -> Result<Prepared, ToolError> {
         let input: Input = args::parse(NAME, arguments)?;
         let target = Target::parse(&input.url).map_err(|error| ToolError::new(error.to_string()))?;
         let offset = usize::try_from(input.offset.unwrap_or(0)).unwrap_or(usize::MAX);
@@ -73,7 +73,7 @@ impl WebFetch {
             .flatten();
         let effect = match kept {
             Some(_) => Effect::Own,
-            None => target.effect(),
+            None => target.effect(target.words(literal)),
         };
         Ok(Prepared {
             title: TITLE.to_owned(),
@@ -106,9 +106,9 @@ impl Tool for WebFetch {
     fn prepare<'a>(
         &'a self,
         arguments: Map<String, Value>,
-        _context: &'a CallContext,
+        context: &'a CallContext,
     ) -> BoxFuture<'a, Result<Prepared, ToolError>> {
-        Box::pin(std::future::ready(self.prepare_now(arguments)))
+        Box::pin(std::future::ready(self.prepare_now(arguments, &context.literal)))
     }
 }
 

@@ -18,9 +18,9 @@ use std::sync::Arc;
 
 use cairn_agent::tool::{Action, Prepared, Tool as _, ToolOutcome};
 use cairn_files::Root;
-use cairn_policy::Effect;
+use cairn_policy::{Effect, Repository};
 use cairn_tools::git::Git;
-use cairn_tools::place::Workspace;
+use cairn_tools::place::{RepositoryTrust, Workspace};
 use cairn_tools::shell::Shell;
 use serde_json::{Map, Value, json};
 use support::{Live, context, processes};
@@ -60,7 +60,16 @@ fn bench() -> Bench {
 }
 
 fn tool(temp: &TempDir, root: &Path) -> Git {
-    let workspace = Arc::new(Workspace::new(Arc::new(Root::open(root).unwrap()), Vec::new()));
+    tool_with(temp, root, trusted)
+}
+
+fn trusted() -> RepositoryTrust {
+    RepositoryTrust::Trusted { accepted: Vec::new() }
+}
+
+fn tool_with(temp: &TempDir, root: &Path, trust: fn() -> RepositoryTrust) -> Git {
+    let workspace = Workspace::new(Arc::new(Root::open(root).unwrap()), Vec::new());
+    let workspace = Arc::new(workspace.with_trust(trust));
     let environment: Vec<(OsString, OsString)> = vec![
         ("PATH".into(), std::env::var_os("PATH").unwrap()),
         ("HOME".into(), temp.path().into()),
@@ -334,10 +343,8 @@ async fn a_git_inside_the_project_is_not_git() {
     )
     .unwrap();
     std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let workspace = Arc::new(Workspace::new(
-        Arc::new(Root::open(&bench.root()).unwrap()),
-        Vec::new(),
-    ));
+    let workspace = Workspace::new(Arc::new(Root::open(&bench.root()).unwrap()), Vec::new());
+    let workspace = Arc::new(workspace.with_trust(trusted));
     let mut path = bench.root().into_os_string();
     path.push(":/usr/local/bin:/usr/bin:/bin");
     let environment: Vec<(OsString, OsString)> = vec![("PATH".into(), path)];
@@ -565,4 +572,44 @@ async fn g11_a_work_tree_that_its_repository_knows_is_read() {
         "{}",
         outcome.content
     );
+}
+
+#[tokio::test]
+async fn p11_before_trust_every_git_call_is_a_command_that_asks() {
+    let bench = bench();
+    let untrusted = tool_with(&bench.temp, &bench.root(), RepositoryTrust::default);
+    let live = context(Arc::new(Live::default()), CancellationToken::new());
+    for args in [json!(["status"]), json!(["diff"]), json!(["log", "-1"])] {
+        let arguments = Map::from_iter([("args".to_owned(), args.clone())]);
+        let prepared = untrusted.prepare(arguments.clone(), &live).await.unwrap();
+        let [Effect::RunCommand { workdir, facts, .. }] = prepared.effects.as_slice() else {
+            panic!("{args}: {:?}", prepared.effects);
+        };
+        assert_eq!(facts.repository(workdir), Some(&Repository::Untrusted), "{args}");
+        let prepared = bench.tool.prepare(arguments, &live).await.unwrap();
+        assert!(
+            matches!(prepared.effects.as_slice(), [Effect::ReadPath { .. }, ..]),
+            "{args}: trusted, it reads at once"
+        );
+    }
+}
+
+#[tokio::test]
+async fn w3_a_configuration_that_the_person_saw_is_read_and_another_is_not() {
+    let bench = bench();
+    git(&bench.root(), &["config", "core.abbrev", "12"]);
+    let seen = || RepositoryTrust::Trusted {
+        accepted: vec!["[core] abbrev = 12".to_owned()],
+    };
+    let live = context(Arc::new(Live::default()), CancellationToken::new());
+    let reads = async |tool: &Git| {
+        let arguments = Map::from_iter([("args".to_owned(), json!(["status"]))]);
+        let prepared = tool.prepare(arguments, &live).await.unwrap();
+        matches!(prepared.effects.as_slice(), [Effect::ReadPath { .. }, ..])
+    };
+    assert!(!reads(&bench.tool).await, "nobody saw that line");
+    let tool = tool_with(&bench.temp, &bench.root(), seen);
+    assert!(reads(&tool).await);
+    git(&bench.root(), &["config", "core.abbrev", "13"]);
+    assert!(!reads(&tool).await, "it is another line now");
 }

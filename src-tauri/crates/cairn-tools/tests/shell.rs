@@ -20,7 +20,7 @@ use cairn_exec::{Group, Processes, child_environment};
 use cairn_files::Root;
 use cairn_policy::{CommandFacts, Effect, Found, Place, RealKind, Repository, Surroundings as _};
 use cairn_protocol::{ApprovalSubject, CommandEnd, ContentBlock, ShownKind, Terminal};
-use cairn_tools::place::Workspace;
+use cairn_tools::place::{RepositoryTrust, Workspace};
 use cairn_tools::shell::Shell;
 use serde_json::{Value, json};
 use support::{Live, context, processes};
@@ -52,7 +52,9 @@ impl Project {
         let parent = [("PATH".into(), path), ("OPENAI_API_KEY".into(), "CANARY".into())];
         let environment = child_environment(parent, &[]);
         let group = Group::new(processes.clone(), |_| {});
-        let shell = Shell::new(Arc::new(Workspace::new(root, vec![])), group.clone(), environment);
+        let trusted = || RepositoryTrust::Trusted { accepted: vec![] };
+        let workspace = Arc::new(Workspace::new(root, vec![]).with_trust(trusted));
+        let shell = Shell::new(workspace, group.clone(), environment);
         Self {
             folder,
             processes,

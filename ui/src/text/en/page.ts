@@ -18,11 +18,6 @@ export const shell = {
   'shell.conversation': 'Conversation',
   'shell.failed': 'That did not work: {why}',
   'shell.said': 'Messages',
-  'shell.proposes': {
-    one: 'This project proposes {n} setting. It is not in force: it waits for your trust.',
-    other: 'This project proposes {n} settings. They are not in force: they wait for your trust.',
-  },
-  'shell.show': 'Show',
   'shell.close_title': 'Work is running',
   'shell.close_working': {
     one: '{n} session is at work in this window.',

@@ -97,6 +97,9 @@ impl Driver {
                 class,
                 prepared: Ok(prepared),
             } => {
+                if let Some(rules) = (self.surface.rules)() {
+                    self.machine.policy_mut().rules.replace_saved(rules);
+                }
                 let facts = Box::new(facts(&prepared));
                 self.prepared.insert(call.clone(), (class, *prepared));
                 self.feed(Input::Prepared { call, facts }).await;
@@ -164,6 +167,7 @@ impl Driver {
             call: call.clone(),
             budget,
             outside: self.machine.outside_text_since().is_some(),
+            literal: self.machine.literal_addresses(),
             runs: None,
             hunks: None,
             vision: self.machine.model().is_some_and(|info| info.vision),

@@ -62,15 +62,19 @@ pub(super) enum Stage {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Agreed {
     pub(super) digest: String,
+    /// The request had read text from outside by then, and the card said so.
+    pub(super) tainted: bool,
     /// What the person made of an edit, and the difference that the choices are about.
     pub(super) changed: Option<Box<(Vec<HunkChoice>, ApprovalSubject)>>,
 }
 
 impl Agreed {
-    /// Whether a call is still what was agreed to.
-    fn holds(&self, facts: &PreparedFacts) -> bool {
+    /// Whether a call is still what was agreed to, with all that was known then.
+    fn holds(&self, facts: &PreparedFacts, tainted: bool) -> bool {
         let same_places = |(_, shown): &(_, ApprovalSubject)| facts.subject.as_ref() == Some(shown);
-        self.digest == facts.digest && self.changed.as_deref().is_none_or(same_places)
+        self.digest == facts.digest
+            && self.tainted == tainted
+            && self.changed.as_deref().is_none_or(same_places)
     }
 }
 
@@ -231,8 +235,9 @@ impl TurnMachine {
             tool.target.clone_from(&facts.target);
             tool.blocks.clone_from(&facts.blocks);
         });
+        let tainted = self.outside_text_since().is_some();
         match stage {
-            Stage::Rechecking(agreed) if agreed.holds(&facts) => {
+            Stage::Rechecking(agreed) if agreed.holds(&facts, tainted) => {
                 let how = How {
                     by: Decided::Person,
                     runs: None,

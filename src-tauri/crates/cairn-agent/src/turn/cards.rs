@@ -221,7 +221,13 @@ impl TurnMachine {
         self.resolve_card(card.id, ApprovalResolution::Allowed { by: Decided::Person });
         self.change_tool(item, |state, _| *state = ItemState::Queued);
         let changed = hunks.map(|hunks| Box::new((hunks, card.subject)));
-        self.set_stage(&card.call, Stage::Allowed(Agreed { digest, changed }));
+        let tainted = self.outside_text_since().is_some();
+        let agreed = Agreed {
+            digest,
+            tainted,
+            changed,
+        };
+        self.set_stage(&card.call, Stage::Allowed(agreed));
         self.rejudge();
         self.schedule();
     }

@@ -104,7 +104,9 @@ impl TurnMachine {
             pictures: outcome.pictures.clone(),
             output: outcome.output.clone(),
         });
+        let ended = tool.as_ref().clone();
         self.record(EventBody::ItemCompleted { item });
+        self.note_outside(&ended);
         self.count(outcome);
     }
 

@@ -1,14 +1,13 @@
 //! A call before the gate: what it is judged by, and the line that runs in place of the one that came in.
 //!
-//! Owns: when a request counts as tainted. Must never know: how the gate decides.
+//! Owns: what the gate is told. Must never know: how it decides.
 
 use cairn_policy::{Decision, Effect as Would, Taint};
-use cairn_protocol::{CallId, ContentBlock, ItemId, ItemState, ToolItem, UnixMillis};
+use cairn_protocol::{CallId, ContentBlock, ItemId, ItemState, ToolItem};
 
 use super::TurnMachine;
-use super::calls::{How, tool_of};
+use super::calls::How;
 use crate::effect::{Effect, PreparedFacts};
-use crate::tool::brings_outside_text;
 
 /// Characters of a line that stand for it on one line.
 const TARGET: usize = 200;
@@ -36,19 +35,6 @@ impl TurnMachine {
     pub(super) fn decide(&mut self, effects: &[Would]) -> Decision {
         self.policy.taint = self.outside_text_since().map_or(Taint::None, Taint::Since);
         cairn_policy::decide(&self.policy, effects)
-    }
-
-    /// When this request first read text from outside the user's machine; none while it has not. SPEC P9.
-    pub(crate) fn outside_text_since(&self) -> Option<UnixMillis> {
-        let turn = self.log.last_turn()?;
-        self.log
-            .items()
-            .iter()
-            .filter(|item| item.turn == turn.id)
-            .filter_map(tool_of)
-            .filter(|tool| brings_outside_text(&tool.name) && tool.result.is_some())
-            .map(|tool| tool.ended_at.unwrap_or(turn.started_at))
-            .min()
     }
 }
 

@@ -99,6 +99,7 @@ impl TurnMachine {
     }
 
     pub(super) fn user_item(&mut self, text: String, attachments: Vec<Attachment>) {
+        self.person_wrote(&text);
         let item = self.new_item(ItemState::Done, None, ItemBody::User { text, attachments });
         self.record(EventBody::ItemStarted { item });
     }
@@ -154,11 +155,12 @@ fn title_of(text: &str) -> String {
     const LONGEST: usize = 60;
     let line = text
         .lines()
-        .map(str::trim)
+        .map(|line| line.replace(|c: char| c.is_control() && c != '\t', ""))
+        .map(|line| line.trim().to_owned())
         .find(|line| !line.is_empty())
-        .unwrap_or("New session");
+        .unwrap_or_else(|| "New session".to_owned());
     if line.chars().count() <= LONGEST {
-        return line.to_owned();
+        return line;
     }
     let cut: String = line.chars().take(LONGEST).collect();
     let words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);

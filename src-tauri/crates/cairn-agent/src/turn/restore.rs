@@ -8,6 +8,7 @@ use crate::budget::SharedBudget;
 impl TurnMachine {
     pub(super) fn restore(&mut self) {
         self.resume_counter();
+        self.restore_outside();
         let Some(turn) = self
             .log
             .last_turn()

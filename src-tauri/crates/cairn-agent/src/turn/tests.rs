@@ -15,6 +15,8 @@ use crate::tool::{ToolClass, ToolOutcome};
 
 #[path = "tests/choices.rs"]
 mod choices;
+#[path = "tests/outside.rs"]
+mod outside;
 #[path = "tests/property.rs"]
 mod property;
 #[path = "tests/together.rs"]
@@ -68,6 +70,7 @@ fn tools() -> Vec<ToolFacts> {
         ("edit_file", ToolClass::Edit),
         ("shell", ToolClass::Run),
         ("ask_user", ToolClass::Own),
+        ("web_fetch", ToolClass::Read),
     ]
     .map(|(name, class)| ToolFacts {
         name: name.to_owned(),

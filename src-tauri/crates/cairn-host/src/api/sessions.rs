@@ -36,7 +36,7 @@ impl Window {
             empty: names.is_empty(),
             prompts: surroundings::first_prompts(&names),
             rules: self.host.project_rules(&self.project).list().len() as u32,
-            proposals: self.host.proposals(&self.project),
+            trust: self.host.trust_view(&self.project),
         }
     }
 
@@ -154,8 +154,7 @@ impl Window {
     }
 
     pub(super) async fn rename(&self, params: SessionRenameParams) -> Result<Session, ApiError> {
-        let title: String = params.title.split_whitespace().collect::<Vec<_>>().join(" ");
-        let title: String = title.chars().take(TITLE).collect();
+        let title = clean_title(&params.title);
         if title.is_empty() {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
@@ -249,5 +248,36 @@ impl Window {
                 .fanout(&self.project.key)
                 .notice(notice, self.host.world().now());
         }
+    }
+}
+
+/// One line without what a terminal or a reader would take for something else: no control characters, nothing that
+/// turns the direction of writing.
+fn clean_title(text: &str) -> String {
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let words: Vec<String> = text
+        .split_whitespace()
+        .map(|word| word.chars().filter(|c| !c.is_control() && !turns(*c)).collect())
+        .filter(|word: &String| !word.is_empty())
+        .collect();
+    words.join(" ").chars().take(TITLE).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_keeps_its_words_and_loses_what_steers_a_terminal() {
+        for (typed, kept) in [
+            ("  Fix the\taxis\n", "Fix the axis"),
+            ("\u{1b}[2K\u{1b}]0;x\u{7}red \u{1b}\u{1b}", "[2K]0;xred"),
+            ("a\u{202e}b\u{2066} \u{0}c\u{9b}", "ab c"),
+            ("\u{1b}\u{202e}", ""),
+            ("família 👩‍👩‍👧", "família 👩‍👩‍👧"),
+        ] {
+            assert_eq!(clean_title(typed), kept, "{typed:?}");
+        }
+        assert_eq!(clean_title(&"x".repeat(500)).len(), TITLE);
     }
 }

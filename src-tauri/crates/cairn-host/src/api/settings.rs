@@ -1,9 +1,9 @@
-//! `settings/…`, `profile/…`, `key/…`, `model/…`, `rule/…`.
+//! `settings/…`, `profile/…`, `key/…`, `model/…`, `memory/…`.
 
 use cairn_protocol::{
     Api, ApiError, DiscoverResult, FactChange, FactParams, FactsResult, KeyPlace, KeySetParams,
     ModelTestParams, ModelTestResult, Profile, ProfileNameParams, ProfileParams, ProfileWindowParams,
-    RuleListResult, RuleParams, SettingsSetParams, SettingsView,
+    Reading, SettingsSetParams, SettingsView,
 };
 
 use super::Window;
@@ -24,6 +24,10 @@ impl Window {
                 .collect(),
             default_profile: config.profile_for_new().map(|profile| profile.name.clone()),
             default_mode: config.default_mode,
+            reading: match config.reading {
+                cairn_policy::Reading::InSandbox => Reading::Sandboxed,
+                cairn_policy::Reading::Everywhere => Reading::Everywhere,
+            },
             theme: config.theme,
             origins: config.origins.clone(),
         }
@@ -53,12 +57,15 @@ impl Window {
         }
     }
 
-    pub(super) fn change_settings(&self, params: &SettingsSetParams) -> Result<SettingsView, ApiError> {
+    pub(super) async fn change_settings(&self, params: &SettingsSetParams) -> Result<SettingsView, ApiError> {
         let config = self
             .host
             .config()
             .with_settings(params, self.host.environment())?;
         self.host.set_config(config);
+        if params.reading.is_some() {
+            self.host.reading_changed().await;
+        }
         Ok(self.settings())
     }
 
@@ -140,18 +147,5 @@ impl Window {
             FactChange::Forget => memory.forget(&params.text)?,
         }
         self.list_facts()
-    }
-
-    pub(super) fn list_rules(&self) -> RuleListResult {
-        let rules = self.host.rules_of(&self.project);
-        RuleListResult {
-            rules: rules.allow.iter().map(cairn_policy::Granted::saved).collect(),
-        }
-    }
-
-    pub(super) async fn revoke_rule(&self, params: RuleParams) -> Result<RuleListResult, ApiError> {
-        self.host.project_rules(&self.project).revoke(&params.rule)?;
-        self.host.rules_changed(&self.project).await;
-        Ok(self.list_rules())
     }
 }

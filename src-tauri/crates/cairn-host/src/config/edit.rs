@@ -28,6 +28,9 @@ impl Config {
             if let Some(mode) = change.default_mode {
                 put(document, &["permissions", "default_mode"], text_of(&mode)?)?;
             }
+            if let Some(reading) = change.reading {
+                put(document, &["permissions", "reading"], text_of(&reading)?)?;
+            }
             Ok(())
         })
     }

@@ -68,28 +68,10 @@ fn openai() -> Api {
 #[serde(default)]
 pub(super) struct RawPermissions {
     default_mode: Option<Mode>,
-    reading: RawReading,
+    reading: Option<cairn_protocol::Reading>,
     allow: Vec<String>,
     ask: Vec<String>,
     deny: Vec<String>,
-}
-
-/// Where commands that only read run unasked. SPEC P6.
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum RawReading {
-    #[default]
-    Sandboxed,
-    Everywhere,
-}
-
-impl From<RawReading> for Reading {
-    fn from(raw: RawReading) -> Self {
-        match raw {
-            RawReading::Sandboxed => Self::InSandbox,
-            RawReading::Everywhere => Self::Everywhere,
-        }
-    }
 }
 
 #[derive(Deserialize)]
@@ -197,6 +179,7 @@ pub(super) fn config(raw: RawConfig, text: &str) -> Config {
     note("default_profile", config.default_profile.is_some());
     note("profiles", !raw.profiles.is_empty());
     note("default_mode", raw.permissions.default_mode.is_some());
+    note("reading", raw.permissions.reading.is_some());
     note("theme", raw.ui.theme.is_some());
     config.origins = origins;
     // A new session never starts in auto or plan. SPEC P8.
@@ -204,7 +187,10 @@ pub(super) fn config(raw: RawConfig, text: &str) -> Config {
         Some(Mode::AcceptEdits) => Mode::AcceptEdits,
         _ => Mode::Manual,
     };
-    config.reading = raw.permissions.reading.into();
+    config.reading = match raw.permissions.reading {
+        Some(cairn_protocol::Reading::Everywhere) => Reading::Everywhere,
+        Some(cairn_protocol::Reading::Sandboxed) | None => Reading::InSandbox,
+    };
     config.theme = raw.ui.theme.unwrap_or_default();
     (config.steps, config.steps_auto) = (raw.limits.steps, raw.limits.steps_auto);
     config.timeouts = raw
@@ -240,12 +226,11 @@ pub(super) fn config(raw: RawConfig, text: &str) -> Config {
     match rules(raw.permissions, text) {
         Ok(lists) => config.rules = lists,
         Err((rule, reason)) => {
-            let place = text.find(&rule).unwrap_or(0);
-            let before = text.get(..place).unwrap_or_default();
+            let (line, column) = super::place_of(text, text.find(&rule).unwrap_or(0));
             config.broken = Some(ConfigError {
                 path: "config.toml".to_owned(),
-                line: before.matches('\n').count() + 1,
-                column: before.rsplit('\n').next().unwrap_or_default().chars().count() + 1,
+                line,
+                column,
                 reason,
             });
         }

@@ -23,6 +23,8 @@ pub enum RuleList {
 pub enum RuleOrigin {
     /// On an approval card.
     Card,
+    /// Typed on the settings page.
+    Settings,
     /// With `cairn allow`.
     CommandLine,
     /// In the user's settings file.
@@ -36,6 +38,7 @@ impl RuleOrigin {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Card => "card",
+            Self::Settings => "settings page",
             Self::CommandLine => "command line",
             Self::Config => "config.toml",
             Self::Project => ".cairn/config.toml",
@@ -82,6 +85,16 @@ pub struct RuleSet {
 }
 
 impl RuleSet {
+    /// Takes these in place of all that holds for the project; what was granted for a request or session stays.
+    pub fn replace_saved(&mut self, mut rules: Self) {
+        let granted = std::mem::take(&mut self.allow);
+        let kept = granted
+            .into_iter()
+            .filter(|granted| granted.scope != RuleScope::Project);
+        rules.allow.extend(kept);
+        *self = rules;
+    }
+
     /// The first rule of a list that speaks about an effect.
     ///
     /// *Allow* is narrow: files inside the project by the letter case they are written in, no protected or

@@ -256,6 +256,9 @@ impl Studied<'_> {
                 Some(Repository::Custom(line)) => part.blocked.push(format!(
                     "The repository has a git configuration of its own, which could run something: {line}"
                 )),
+                Some(Repository::Untrusted) => part
+                    .blocked
+                    .push("This folder is not trusted, so every git command in it asks.".to_owned()),
                 None => part
                     .blocked
                     .push("What git would run here is not known.".to_owned()),

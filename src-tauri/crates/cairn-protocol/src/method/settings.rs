@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{Api, FoundModel, FoundServer, Mode, Prices, RuleScope, SavedRule, Theme, UnixMillis};
+use crate::{
+    Api, FoundModel, FoundServer, Mode, Prices, Reading, RuleScope, SavedRule, SessionId, Theme, TrustView,
+    UnixMillis,
+};
 
 /// What a window shows around its sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
@@ -25,8 +28,8 @@ pub struct ProjectView {
     pub prompts: Vec<String>,
     /// Rules that hold for the project.
     pub rules: u32,
-    /// What the project's own files would set and what therefore waits for trust, a few words each. SPEC A6.
-    pub proposals: Vec<String>,
+    /// What the folder proposes, and whether it is in force. SPEC A6, P11.
+    pub trust: TrustView,
 }
 
 /// A profile to save.
@@ -137,14 +140,49 @@ pub struct SettingsSetParams {
     pub default_profile: Option<String>,
     /// Mode for new sessions: manual or accept-edits.
     pub default_mode: Option<Mode>,
+    /// Where commands that only read run unasked. SPEC P6.
+    pub reading: Option<Reading>,
 }
 
-/// Rules that hold for the project.
+/// What a rule does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum RuleEffect {
+    /// Runs without asking.
+    Allow,
+    /// Asks, whatever else allows it.
+    Ask,
+    /// Never runs.
+    Deny,
+}
+
+/// A rule as the page lists it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ListedRule {
+    /// The rule, since when, how long and from where.
+    pub saved: SavedRule,
+    /// What it does.
+    pub effect: RuleEffect,
+    /// What it means, in plain words.
+    pub meaning: String,
+    /// The session that it holds for, where it does not hold for the whole project.
+    pub session: Option<SessionId>,
+    /// Title of that session.
+    pub session_title: Option<String>,
+    /// Whether it can be revoked here; others stand in a file that a person writes.
+    pub revocable: bool,
+}
+
+/// Rules that hold for the project and its open sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct RuleListResult {
     /// The rules.
-    pub rules: Vec<SavedRule>,
+    pub rules: Vec<ListedRule>,
+    /// Why no rule allows anything now: what cannot be read, where, and what to do.
+    pub problem: Option<String>,
 }
 
 /// A rule by its text.
@@ -155,6 +193,27 @@ pub struct RuleParams {
     pub rule: String,
     /// Its scope.
     pub scope: RuleScope,
+    /// The session that it holds for; none for the whole project.
+    #[serde(default)]
+    pub session: Option<SessionId>,
+}
+
+/// A rule as it was typed.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct RuleTextParams {
+    /// The text, like `run: cargo test`.
+    pub rule: String,
+}
+
+/// What a typed rule would mean.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct RuleMeaning {
+    /// The rule as it would be saved.
+    pub rule: String,
+    /// What it means, in plain words.
+    pub meaning: String,
 }
 
 /// A link that was clicked.

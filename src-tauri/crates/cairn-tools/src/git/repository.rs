@@ -7,6 +7,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::place::RepositoryTrust;
+
 /// A configuration larger than this is not read: it counts as custom.
 const MOST: u64 = 262_144;
 /// How many parents of the project are looked at for its repository.
@@ -79,7 +81,7 @@ impl Repository {
 
     /// What git would run by itself when a command starts it in that folder. It looks upwards itself, and takes a
     /// folder that is laid out like a repository for one. Case G12.
-    pub(crate) fn for_the_gate(folder: &Path) -> cairn_policy::Repository {
+    pub(crate) fn for_the_gate(folder: &Path, trust: &RepositoryTrust) -> cairn_policy::Repository {
         let is_bare = |folder: &Path| {
             folder.join("HEAD").symlink_metadata().is_ok()
                 && folder.join("objects").is_dir()
@@ -103,7 +105,10 @@ impl Repository {
                 cairn_policy::Repository::Custom("a .git that cannot be read".to_owned())
             };
         };
-        match repository.custom() {
+        let RepositoryTrust::Trusted { accepted } = trust else {
+            return cairn_policy::Repository::Untrusted;
+        };
+        match repository.custom(accepted) {
             Some(line) => cairn_policy::Repository::Custom(line),
             None if super::index::may_hold_repositories(&repository.git_dir) => {
                 cairn_policy::Repository::Custom("a repository inside it, which has its own".to_owned())
@@ -144,29 +149,62 @@ impl Repository {
         &self.work_tree
     }
 
-    /// What is not plain about it, in a few words; none when git may read it unasked.
-    pub(super) fn custom(&self) -> Option<String> {
+    /// What is not plain about it and was not accepted, in a few words; none when git may read it unasked.
+    pub(super) fn custom(&self, accepted: &[String]) -> Option<String> {
+        let custom = self.all_custom();
+        let unseen = |line: &String| !accepted.contains(line);
+        custom.other.or_else(|| custom.lines.into_iter().find(unseen))
+    }
+
+    fn all_custom(&self) -> Custom {
+        match self.configuration() {
+            Ok(lines) => Custom { lines, other: None },
+            Err(other) => Custom {
+                lines: Vec::new(),
+                other: Some(other),
+            },
+        }
+    }
+
+    /// The lines that are not plain, or what nobody can be shown whole.
+    fn configuration(&self) -> Result<Vec<String>, String> {
         if let Some(lent) = self.lent() {
-            return Some(lent);
+            return Err(lent);
         }
         for folder in [&self.git_dir, &self.common_dir] {
             let attributes = folder.join("info/attributes");
             if attributes.symlink_metadata().is_ok_and(|kind| kind.len() > 0) {
-                return Some("info/attributes".to_owned());
+                return Err("info/attributes".to_owned());
             }
             if folder.join("config.worktree").symlink_metadata().is_ok() {
-                return Some("config.worktree".to_owned());
+                return Err("config.worktree".to_owned());
             }
         }
         let config = self.common_dir.join("config");
         match small(&config) {
-            Some(text) => custom_line(&text),
+            Some(text) => not_plain(&text),
             None if config.symlink_metadata().is_ok() => {
-                Some("a configuration that cannot be read".to_owned())
+                Err("a configuration that cannot be read".to_owned())
             }
-            None => None,
+            None => Ok(Vec::new()),
         }
     }
+}
+
+/// What of a repository's configuration may run something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Custom {
+    /// Lines of its configuration, each with its section, as in `[core] fsmonitor = ./x`.
+    pub lines: Vec<String>,
+    /// What cannot be shown line by line, and so can never be accepted: a file that is included, attributes, a
+    /// repository that is really another's.
+    pub other: Option<String>,
+}
+
+/// What of the configuration of the repository behind a folder is not plain; none where there is no repository. Runs no
+/// git.
+pub fn custom_lines(folder: &Path) -> Option<Custom> {
+    Repository::of(folder).map(|repository| repository.all_custom())
 }
 
 impl Repository {
@@ -216,18 +254,21 @@ fn is_same(one: &Path, other: &Path) -> bool {
         .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
-/// The first line that is not known to be plain.
-fn custom_line(text: &str) -> Option<String> {
+/// The lines that are not known to be plain, each with the heading above it; an error where others are drawn in.
+fn not_plain(text: &str) -> Result<Vec<String>, String> {
+    let mut found = Vec::new();
     let mut section = None;
+    let mut above = "";
     for line in text.lines().map(str::trim) {
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
+        if line.contains('[') && line.to_ascii_lowercase().contains("include") {
+            return Err(line.to_owned());
+        }
         if let Some(name) = heading(line) {
             section = PLAIN.iter().find(|(known, _)| name.eq_ignore_ascii_case(known));
-            if section.is_none() {
-                return Some(line.to_owned());
-            }
+            above = line;
             continue;
         }
         let key = key_of(line);
@@ -236,10 +277,10 @@ fn custom_line(text: &str) -> Option<String> {
                 .any(|known| *known == "*" || key.eq_ignore_ascii_case(known))
         });
         if !known {
-            return Some(line.to_owned());
+            found.push(format!("{above} {line}").trim().to_owned());
         }
     }
-    None
+    Ok(found)
 }
 
 /// The section of `[name]` or `[name "sub"]`, alone on its line.
@@ -283,7 +324,7 @@ mod tests {
     #[test]
     fn g02b_a_plain_configuration_is_what_git_itself_writes() {
         let plain = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n[remote \"origin\"]\n\turl = git@x.example:a/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n; a comment\n[user]\n\tname = Ada\n";
-        assert_eq!(custom_line(plain), None);
+        assert_eq!(not_plain(plain), Ok(Vec::new()));
     }
 
     #[test]
@@ -310,7 +351,27 @@ mod tests {
             "[core.x]\n\tbare = true",
             "\u{feff}[core]\n\tbare = true",
         ] {
-            assert!(custom_line(line).is_some(), "{line}");
+            assert_ne!(not_plain(line), Ok(Vec::new()), "{line}");
+        }
+    }
+
+    #[test]
+    fn g02b_each_line_is_listed_with_its_section_and_what_is_drawn_in_is_never_accepted() {
+        let text = "[core]\n\tbare = false\n\tfsmonitor = ./x\n[filter \"y\"]\n\tclean = ./y\n\trequired\n";
+        assert_eq!(
+            not_plain(text).unwrap(),
+            [
+                "[core] fsmonitor = ./x",
+                "[filter \"y\"] clean = ./y",
+                "[filter \"y\"] required"
+            ]
+        );
+        for drawn in [
+            "[include]\n\tpath = x",
+            "[includeIf \"gitdir:/\"]\npath=x",
+            "[Include] path = x",
+        ] {
+            assert!(not_plain(drawn).is_err(), "{drawn}");
         }
     }
 
@@ -332,12 +393,15 @@ mod tests {
         std::fs::write(real.join("worktrees/tree/gitdir"), backwards).unwrap();
         let found = Repository::of(&tree.join("src")).unwrap();
         assert_eq!(found.work_tree(), tree);
-        assert_eq!(found.custom(), None);
+        assert_eq!(found.custom(&[]), None);
         std::fs::write(real.join("config"), "[core]\n\tfsmonitor = x\n").unwrap();
-        assert_eq!(found.custom().as_deref(), Some("fsmonitor = x"));
+        let line = "[core] fsmonitor = x".to_owned();
+        assert_eq!(found.custom(&[]), Some(line.clone()));
+        assert_eq!(found.custom(&[line]), None, "the person saw it");
         std::fs::write(real.join("config"), "[core]\n\tbare = false\n").unwrap();
         std::fs::create_dir_all(real.join("info")).unwrap();
         std::fs::write(real.join("info/attributes"), "* filter=y\n").unwrap();
-        assert_eq!(found.custom().as_deref(), Some("info/attributes"));
+        let accepted = ["info/attributes".to_owned()];
+        assert_eq!(found.custom(&accepted).as_deref(), Some("info/attributes"));
     }
 }

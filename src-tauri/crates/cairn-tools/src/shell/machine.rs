@@ -59,6 +59,9 @@ impl Surroundings for Machine<'_> {
     }
 
     fn repository(&self, folder: &Path) -> Option<Repository> {
-        Some(GitRepository::for_the_gate(folder))
+        Some(GitRepository::for_the_gate(
+            folder,
+            &self.workspace.repository_trust(),
+        ))
     }
 }

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use cairn_agent::tool::Addresses;
 use cairn_policy::{AddressWords, Carries, Effect, Show, address::refused, is_this_machine, show};
 use cairn_protocol::{ApprovalSubject, ShownSpan};
 use url::{Host, Url};
@@ -136,8 +137,18 @@ impl Target {
         }
     }
 
+    /// Whose words it is, by the addresses that are not the model's own. SPEC P9.
+    pub(crate) fn words(&self, literal: &Addresses) -> AddressWords {
+        let is_it = |address: &str| Self::parse(address).is_ok_and(|known| known.url == self.url);
+        if literal.contains(self.url.as_str()) || literal.iter().any(is_it) {
+            AddressWords::Literal
+        } else {
+            AddressWords::Composed
+        }
+    }
+
     /// What fetching it would do.
-    pub(crate) fn effect(&self) -> Effect {
+    pub(crate) fn effect(&self, words: AddressWords) -> Effect {
         let much = self.url.query().map_or(0, str::len) > MUCH_QUERY
             || self.url.path().len() > MUCH_PATH
             || self.host.len() > MUCH_HOST;
@@ -145,7 +156,7 @@ impl Target {
             host: self.host.clone(),
             port: self.port,
             carries: if much { Carries::Much } else { Carries::Little },
-            words: AddressWords::Composed,
+            words,
         }
     }
 

@@ -11,7 +11,7 @@ use cairn_exec::{Group, HelperProgram, Processes};
 use cairn_files::Root;
 use cairn_policy::Effect;
 use cairn_protocol::{BlobId, CallId, OutputId, SessionId};
-use cairn_tools::place::Workspace;
+use cairn_tools::place::{RepositoryTrust, Workspace};
 use cairn_tools::remember::NoMemory;
 use cairn_tools::web::WebConfig;
 use futures_util::FutureExt as _;
@@ -34,7 +34,8 @@ impl Bench {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::open(folder.path()).unwrap().with_home(None);
-        let workspace = Arc::new(Workspace::new(Arc::new(root), Vec::new()));
+        let trusted = || RepositoryTrust::Trusted { accepted: Vec::new() };
+        let workspace = Arc::new(Workspace::new(Arc::new(root), Vec::new()).with_trust(trusted));
         let processes = Processes::new(HelperProgram::at(env!("CARGO_BIN_EXE_cairn-tools-helper-test")));
         let group = Group::new(processes, |_| {});
         let path = std::env::var_os("PATH").unwrap();
@@ -55,6 +56,7 @@ impl Bench {
             group,
             budget: 12_000,
             outside: false,
+            literal: cairn_agent::tool::Addresses::default(),
             runtime: tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(1)
                 .enable_all()
@@ -171,6 +173,7 @@ impl Bench {
             call: "c".into(),
             budget: self.budget,
             outside: self.outside,
+            literal: cairn_agent::tool::Addresses::default(),
             runs: None,
             hunks: None,
             vision: false,

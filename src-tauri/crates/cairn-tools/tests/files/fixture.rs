@@ -95,6 +95,7 @@ impl Project {
     pub(crate) fn context(&self) -> CallContext {
         CallContext {
             outside: false,
+            literal: cairn_agent::tool::Addresses::default(),
             runs: None,
             hunks: None,
             session: SessionId::from("s"),

@@ -63,6 +63,7 @@ impl Session {
             call: "c".into(),
             budget: 40_000,
             outside: false,
+            literal: cairn_agent::tool::Addresses::default(),
             runs: None,
             hunks: None,
             vision: false,

@@ -101,6 +101,7 @@ impl Project {
             call: "c".into(),
             budget: self.budget,
             outside: false,
+            literal: cairn_agent::tool::Addresses::default(),
             runs: None,
             hunks: None,
             vision: false,

@@ -96,6 +96,7 @@ pub(crate) fn context(progress: Arc<dyn Progress>, cancel: CancellationToken) ->
         call: "c".into(),
         budget: 12_000,
         outside: false,
+        literal: cairn_agent::tool::Addresses::default(),
         runs: None,
         hunks: None,
         vision: true,

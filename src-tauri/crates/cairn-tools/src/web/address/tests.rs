@@ -150,7 +150,7 @@ fn only_whole_web_addresses_are_taken() {
 
 #[test]
 fn n57_long_addresses_carry_much_and_secrets_are_refused() {
-    let carries = |address: &str| match Target::parse(address).unwrap().effect() {
+    let carries = |address: &str| match Target::parse(address).unwrap().effect(AddressWords::Composed) {
         Effect::ReachHost { carries, .. } => carries,
         other => panic!("{other:?}"),
     };
@@ -174,7 +174,10 @@ fn n57_long_addresses_carry_much_and_secrets_are_refused() {
 #[test]
 fn n38_the_effect_and_the_card_name_the_port() {
     let target = Target::parse("http://a.example:6379/").unwrap();
-    assert!(matches!(target.effect(), Effect::ReachHost { port: 6379, .. }));
+    assert!(matches!(
+        target.effect(AddressWords::Composed),
+        Effect::ReachHost { port: 6379, .. }
+    ));
     let ApprovalSubject::Connect { host, .. } = target.subject() else {
         panic!("it connects")
     };
@@ -232,5 +235,29 @@ proptest! {
             _ => format!("[::ffff:{a}.{b}.{c}.{d}]"),
         };
         prop_assert!(Target::parse(&format!("http://{host}/")).is_err(), "{}", host);
+    }
+}
+
+#[test]
+fn p9_an_address_is_literal_only_as_a_whole() {
+    use std::sync::Arc;
+
+    let known = [
+        "https://docs.rs/serde?x=1",
+        "http://A.example",
+        "https://b.example/%7e#part",
+    ];
+    let known = Addresses::new(Arc::new(known.map(str::to_owned).into_iter().collect()));
+    for (address, words) in [
+        ("https://docs.rs/serde?x=1", AddressWords::Literal),
+        ("https://Docs.rs:443/serde?x=1#there", AddressWords::Literal),
+        ("http://a.example/", AddressWords::Literal),
+        ("https://docs.rs/serde?x=12", AddressWords::Composed),
+        ("https://docs.rs/serde?x=", AddressWords::Composed),
+        ("https://docs.rs/serde", AddressWords::Composed),
+        ("http://docs.rs/serde?x=1", AddressWords::Composed),
+        ("https://a.example/", AddressWords::Composed),
+    ] {
+        assert_eq!(Target::parse(address).unwrap().words(&known), words, "{address}");
     }
 }
