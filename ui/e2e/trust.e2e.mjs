@@ -116,6 +116,15 @@ test('P11_a_list_that_changed_before_the_click_is_asked_anew', async () => {
     await page.getByRole('list', { name: 'What changed' }).waitFor();
 });
 
+test('P11_a_plain_repository_is_asked_about_in_plain_words', async () => {
+    await open('window-trust-plain');
+    await page.getByRole('region', { name: 'This folder is not trusted yet' }).waitFor();
+    await page.getByText('every git command asks').waitFor();
+    await settle();
+    await button('Trust this folder').click();
+    assert.equal((await calls('trust/give')).length, 1);
+});
+
 test('P11_what_cannot_be_shown_whole_cannot_be_trusted', async () => {
     await open('window-trust-unreadable');
     await page.getByText('cannot be read: line 3, column 1').waitFor();

@@ -4,7 +4,15 @@ import type { Answers, FakeOptions } from '../../src/backend/fake';
 import type { Event, EventBody, ErrorCode, TrustView } from '../../src/bindings';
 import { emptySession, logs, type LogName, NOW, project, settings } from '../../src/state/fixtures';
 import { leftovers, running, server } from '../../src/state/fixtures/running';
-import { changed, many, replaced, trusted, unreadable, untrusted } from '../../src/state/fixtures/trust';
+import {
+  changed,
+  many,
+  plain,
+  replaced,
+  trusted,
+  unreadable,
+  untrusted,
+} from '../../src/state/fixtures/trust';
 import { emptySnapshot, Script, terminal } from '../../src/state/fixtures/script';
 import type { GalleryState } from '../state';
 import WindowStage from '../stages/WindowStage.svelte';
@@ -211,6 +219,7 @@ const special: GalleryState[] = [
   state('cannot-open-full-disk', () => cannot('disk_full', FULL)),
   state('cannot-open-twice', () => cannot('bad_folder', FOLDER, 2)),
   state('trust', () => asksTrust(untrusted)),
+  state('trust-plain', () => asksTrust(plain)),
   state('trust-empty', () => asksTrust(untrusted, 'empty')),
   state('trust-card', () => asksTrust(untrusted, 'edit')),
   state('trust-changed', () => asksTrust(changed)),

@@ -37,10 +37,14 @@ export function trustedOn(view: TrustView): string {
 
 /** Heading and first sentence of the question. */
 export function question(view: TrustView, folder: string): { title: string; lead: string } {
-  const kind = view.state.kind === 'trusted' ? 'new' : view.state.kind;
+  const asked = view.state.kind === 'trusted' ? 'new' : view.state.kind;
+  // A plain repository proposes nothing; but git waits.
+  const kind = asked === 'new' && !view.problem && view.proposals.every(isGitReading) ? 'plain' : asked;
   return {
     title: t(`trust.title.${kind}`),
     lead:
-      kind === 'new' ? t('trust.lead.new', { folder }) : t(`trust.lead.${kind}`, { day: trustedOn(view) }),
+      kind === 'new' || kind === 'plain'
+        ? t(`trust.lead.${kind}`, { folder })
+        : t(`trust.lead.${kind}`, { day: trustedOn(view) }),
   };
 }

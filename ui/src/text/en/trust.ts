@@ -1,9 +1,11 @@
 /** Words about trusting a folder. SPEC P11, U12. */
 export const trust = {
   'trust.title.new': 'This folder proposes things of its own',
+  'trust.title.plain': 'This folder is not trusted yet',
   'trust.title.changed': 'What this folder proposes has changed',
   'trust.title.replaced': 'This is not the folder that you trusted',
   'trust.lead.new': 'Nothing of it is in force until you trust {folder}.',
+  'trust.lead.plain': 'It proposes nothing of its own, but until you trust {folder} every git command asks.',
   'trust.lead.changed': 'You trusted it on {day}. Until you trust it again nothing of it is in force.',
   'trust.lead.replaced':
     'On {day} you trusted another folder or repository in this place. Nothing of this one is in force.',
