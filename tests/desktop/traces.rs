@@ -374,7 +374,9 @@ fn private(home: &Path) {
                 .map(Path::to_owned),
         );
         let mode = std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        if mode != 0o600 && !path.ends_with("config.toml") {
+        // What stands in for hidden files is nobody's.
+        let fine = mode == 0o600 || (mode == 0 && path.ends_with("sandbox/blank"));
+        if !fine && !path.ends_with("config.toml") {
             wrong.push(format!("{} {mode:o}", path.display()));
         }
     }
