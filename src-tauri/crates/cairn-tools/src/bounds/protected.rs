@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use cairn_policy::{Repository as Judged, is_credential, is_protected};
 
 use crate::git::Repository;
+use crate::place::RepositoryTrust;
 
 /// Folders of a project that are looked at for protected files; what lies further down in a larger one is not found.
 const FOLDERS: usize = 20_000;
@@ -161,7 +162,9 @@ pub(super) fn is_harmless_repository(path: &Path, before: &Found) -> bool {
     let Some(work_tree) = git.parent() else {
         return false;
     };
-    matches!(Repository::for_the_gate(work_tree), Judged::Plain { hooks } if hooks.is_empty())
+    // What it would run by itself if nothing of it had been agreed to.
+    let nothing_accepted = RepositoryTrust::Trusted { accepted: Vec::new() };
+    matches!(Repository::for_the_gate(work_tree, &nothing_accepted), Judged::Plain { hooks } if hooks.is_empty())
 }
 
 /// The repository that a worktree shares with others.

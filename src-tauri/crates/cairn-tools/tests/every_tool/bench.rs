@@ -56,7 +56,6 @@ impl Bench {
             group,
             budget: 12_000,
             outside: false,
-            literal: cairn_agent::tool::Addresses::default(),
             runtime: tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(1)
                 .enable_all()
