@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cairn_host::parts::{HelperProgram, Input, Pace, Presence};
+use cairn_host::parts::{HelperProgram, Input, Pace, Presence, Sandbox};
 use cairn_host::{Desk, Environment, Host, OpenSession, Project, Subscription, Window};
 use cairn_protocol::{
     ApprovalAnswer, ClientId, CloseWork, Envelope, ErrorCode, Event, EventBody, InboxResult, Mode,
@@ -79,7 +79,7 @@ impl Story {
         // What is enforced depends on the machine; the golden logs are those of one that enforces nothing.
         session
             .handle
-            .change_policy(|policy| policy.sandbox = Default::default())
+            .change_policy(|policy| policy.sandbox = Sandbox::default())
             .await
             .unwrap();
         Self {
@@ -510,7 +510,7 @@ async fn w1_a_window_of_another_project_answers_nothing_and_reaches_no_session()
 
 #[tokio::test]
 async fn p4_only_the_chosen_places_are_made_and_u3_the_inbox_leads_there_from_every_window() {
-    let lines: String = (1..=30).map(|line| format!("line {line}\n")).collect();
+    let lines = numbered(1..=30);
     let edits = json!([
         { "old_string": "line 5\n", "new_string": "LINE 5\n" },
         { "old_string": "line 20\n", "new_string": "LINE 20\n" },
@@ -579,7 +579,7 @@ async fn p4_only_the_chosen_places_are_made_and_u3_the_inbox_leads_there_from_ev
         .await
         .unwrap();
     assert_eq!(story.until_end(VecDeque::new()).await, TurnOutcome::Done);
-    let block: String = (17..=23).map(|line| format!("line {line}\n")).collect();
+    let block = numbered(17..=23);
     let expected = lines
         .replace("line 5\n", "LINE 5\n")
         .replace(&block, "line 17\nmine\nline 23\n");
@@ -589,6 +589,11 @@ async fn p4_only_the_chosen_places_are_made_and_u3_the_inbox_leads_there_from_ev
     assert!(last.contains("+mine"), "{last}");
     assert_eq!(inbox(&foreign).await, Vec::new());
     host.shutdown().await;
+}
+
+fn numbered(lines: std::ops::RangeInclusive<u32>) -> String {
+    let lines: Vec<String> = lines.map(|line| format!("line {line}\n")).collect();
+    lines.concat()
 }
 
 async fn until(events: &mut Subscription, wanted: impl Fn(&EventBody) -> bool) {

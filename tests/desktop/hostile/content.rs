@@ -7,6 +7,10 @@ pub(crate) const SHORT: &str = "<img src=x onerror=window.probe=1> ![x](https://
 pub(crate) const NAME: &str = "\u{202e}\"><img src=x onerror=window.probe=3><svg onload=probe=4>";
 
 /// All of it, from that place.
+#[allow(
+    clippy::many_single_char_names,
+    reason = "one letter for each host, in the order of the cases"
+)]
 pub(crate) fn all(place: &str) -> String {
     let host = |id: &str| format!("https://{id}-{place}.evil.example");
     let (a, b, c, d, e, f) = (

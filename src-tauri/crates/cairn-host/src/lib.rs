@@ -58,5 +58,5 @@ pub mod parts {
         }
     }
 
-    pub use cairn_policy::{Approve, Presence, Show, show, shown_text};
+    pub use cairn_policy::{Approve, Presence, Sandbox, Show, show, shown_text};
 }

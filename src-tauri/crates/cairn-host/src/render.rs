@@ -226,7 +226,7 @@ impl<'a> Tree<'a> {
     fn inline(&mut self, event: Event<'a>, out: &mut Vec<RichInline>, depth: usize) {
         match event {
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
-                self.left_out += push_text(out, &text)
+                self.left_out += push_text(out, &text);
             }
             Event::Code(text) => out.push(RichInline::Code {
                 text: text.into_string(),
@@ -234,7 +234,7 @@ impl<'a> Tree<'a> {
             Event::SoftBreak => self.left_out += push_text(out, "\n"),
             Event::HardBreak => out.push(RichInline::Break),
             Event::TaskListMarker(checked) => {
-                self.left_out += push_text(out, if checked { CHECKED } else { UNCHECKED })
+                self.left_out += push_text(out, if checked { CHECKED } else { UNCHECKED });
             }
             Event::Start(tag) if depth >= DEPTH => {
                 let text = self.plain_text(&tag.to_end());
