@@ -246,13 +246,26 @@ impl App {
     pub(crate) fn card(&self, title: &str) {
         self.driver
             .wait_for(&format!("//*[@data-approval]//*[contains(text(), '{title}')]"));
-        let script = "const done = arguments[arguments.length - 1]; let since = null; let id = null; \
-            const look = (now) => { const card = document.querySelector('[data-approval]'); \
-            const seen = card && card.getAttribute('data-approval'); \
-            if (seen !== id) { id = seen; since = now; } \
-            if (id !== null && now - since > 600) { done(id); } else { requestAnimationFrame(look); } }; \
-            requestAnimationFrame(look);";
-        self.driver.run_async(script);
+        self.stands("data-approval");
+    }
+
+    /// Waits for the list of all that one reply asks about, and past the time in which nothing can be pressed.
+    pub(crate) fn list(&self) {
+        self.driver.wait_for("//*[@data-together]");
+        self.stands("data-together");
+    }
+
+    /// Waits until what has that attribute has stood unchanged for longer than presses are ignored.
+    fn stands(&self, attribute: &str) {
+        let script = format!(
+            "const done = arguments[arguments.length - 1]; let since = null; let id = null; \
+            const look = (now) => {{ const card = document.querySelector('[{attribute}]'); \
+            const seen = card && card.getAttribute('{attribute}'); \
+            if (seen !== id) {{ id = seen; since = now; }} \
+            if (id !== null && now - since > 600) {{ done(id); }} else {{ requestAnimationFrame(look); }} }}; \
+            requestAnimationFrame(look);"
+        );
+        self.driver.run_async(&script);
     }
 
     /// Waits for a file of the project to hold a text.

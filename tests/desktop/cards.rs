@@ -53,6 +53,7 @@ fn u17_a_press_that_was_meant_for_one_card_never_answers_the_next() {
     ];
     let app = App::start(&[("a.txt", "a\n")], replies);
     app.say("Both");
+    app.list();
     app.driver.click(&button("Answer one by one"));
     app.card("Run this command?");
     // The person holds Enter on the first card, and from the moment the next one stands in its place every frame brings
