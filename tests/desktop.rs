@@ -14,12 +14,22 @@
 
 #[path = "desktop/app.rs"]
 mod app;
+#[path = "desktop/asking.rs"]
+mod asking;
+#[path = "desktop/cards.rs"]
+mod cards;
 #[path = "desktop/closing.rs"]
 mod closing;
 #[path = "desktop/driver.rs"]
 mod driver;
+#[path = "desktop/hostile.rs"]
+mod hostile;
+#[path = "desktop/leaving.rs"]
+mod leaving;
 #[path = "desktop/looks.rs"]
 mod looks;
+#[path = "desktop/traces.rs"]
+mod traces;
 #[path = "desktop/troubles.rs"]
 mod troubles;
 

@@ -146,7 +146,7 @@ fn x81_what_would_ask_is_denied_and_the_model_is_told() {
 
 #[test]
 fn approve_edits_covers_no_command_and_all_covers_it() {
-    let shell = || Reply::call("shell", json!({ "command": "echo ran > ran.txt" }));
+    let shell = || Reply::call("shell", json!({ "command": "cp axis.txt ran.txt" }));
     let bench = Bench::new(vec![shell(), Reply::text("No."), shell(), Reply::text("Yes.")]);
     bench
         .run(&["exec", "--approve", "edits", "Run it"])
@@ -155,7 +155,7 @@ fn approve_edits_covers_no_command_and_all_covers_it() {
     bench
         .run(&["exec", "--approve", "all", "Run it"])
         .ends(0, "1 command");
-    assert_eq!(bench.project.text("ran.txt").unwrap(), "ran\n");
+    assert_eq!(bench.project.text("ran.txt").unwrap(), AXIS);
 }
 
 #[test]

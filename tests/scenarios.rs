@@ -16,11 +16,11 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cairn_host::parts::{HelperProgram, Input, Pace, Presence};
+use cairn_host::parts::{HelperProgram, Input, Pace, Presence, Sandbox};
 use cairn_host::{Desk, Environment, Host, OpenSession, Project, Subscription, Window};
 use cairn_protocol::{
-    ApprovalAnswer, ClientId, CloseWork, Envelope, ErrorCode, Event, EventBody, Mode, QuestionAnswer,
-    Request, RuleScope, SendWhen, SessionId, TurnOutcome,
+    ApprovalAnswer, ClientId, CloseWork, Envelope, ErrorCode, Event, EventBody, InboxResult, Mode,
+    QuestionAnswer, Request, RuleScope, SendWhen, SessionId, TurnOutcome, WaitingKind,
 };
 use cairn_testkit::TempProject;
 use cairn_testkit::provider::{Reply, Script, ScriptedServer};
@@ -76,6 +76,12 @@ impl Story {
         let id = host.create_session(&project, Mode::Manual).await.unwrap().id;
         let events = host.follow(&project, &id);
         let session = host.open_session(&project, &id, Presence::Person).await.unwrap();
+        // What is enforced depends on the machine; the golden logs are those of one that enforces nothing.
+        session
+            .handle
+            .change_policy(|policy| policy.sandbox = Sandbox::default())
+            .await
+            .unwrap();
         Self {
             host,
             project,
@@ -500,6 +506,103 @@ async fn w1_a_window_of_another_project_answers_nothing_and_reaches_no_session()
     assert_eq!(story.until_end(VecDeque::new()).await, TurnOutcome::Done);
     assert!(story.files.text("src/axis.py").unwrap().contains("max(map(len"));
     host.shutdown().await;
+}
+
+#[tokio::test]
+async fn p4_only_the_chosen_places_are_made_and_u3_the_inbox_leads_there_from_every_window() {
+    let lines = numbered(1..=30);
+    let edits = json!([
+        { "old_string": "line 5\n", "new_string": "LINE 5\n" },
+        { "old_string": "line 20\n", "new_string": "LINE 20\n" },
+    ]);
+    let replies = vec![
+        Reply::call("read_file", json!({ "path": "notes.txt" })),
+        Reply::call("multi_edit", json!({ "path": "notes.txt", "edits": edits })),
+        Reply::text("Half of it is done."),
+    ];
+    let mut story = Story::begin(&[("notes.txt", lines.as_bytes())], replies).await;
+    let (host, own) = (story.host.clone(), story.project.clone());
+    let elsewhere = TempProject::new([("README.md", "# Other")]).unwrap();
+    let other = host.project(Some(elsewhere.root())).await.unwrap();
+    let (foreign, mut told) = Window::new(host.clone(), other, NoDesk);
+    let (owner, mut asked_for) = Window::new(host.clone(), own, NoDesk);
+    let inbox = async |window: &Window| {
+        let answer = asked(window, "inbox/list", json!({})).await.unwrap();
+        serde_json::from_value::<InboxResult>(answer).unwrap().waiting
+    };
+    assert_eq!(inbox(&foreign).await, Vec::new());
+    let show = json!({ "session": story.id });
+    let nothing = asked(&foreign, "inbox/show", show.clone()).await;
+    assert_eq!(nothing, Err(ErrorCode::NotFound));
+
+    let message = json!({ "session": story.id, "text": "Shout" });
+    asked(&owner, "turn/send", message).await.unwrap();
+    let waiting = until(&mut told, |body| {
+        matches!(body, EventBody::InboxChanged { waiting: 1 })
+    });
+    waiting.await;
+    let (far, near) = (inbox(&foreign).await, inbox(&owner).await);
+    assert_eq!((far.len(), near.len()), (1, 1));
+    assert_eq!((far[0].here, near[0].here), (false, true));
+    assert_eq!(
+        (far[0].kind, far[0].target[0].text.as_str(), far[0].title.as_str()),
+        (WaitingKind::Edit, "notes.txt", "Shout")
+    );
+    // A client's id is used up by the answer that it got.
+    let again = foreign.request(Envelope {
+        client: ClientId("again".to_owned()),
+        request: serde_json::from_value(json!({ "method": "inbox/show", "params": show })).unwrap(),
+    });
+    again.await.unwrap();
+    until(&mut asked_for, |body| {
+        *body
+            == EventBody::SessionWanted {
+                wanted: story.id.clone(),
+            }
+    })
+    .await;
+
+    until(&mut story.events, |body| {
+        matches!(body, EventBody::ApprovalRequested { .. })
+    })
+    .await;
+    let card = story.session.handle.snapshot().await.unwrap().approvals[0].clone();
+    let answer = |hunks: Value| {
+        json!({ "session": story.id, "approval": card.id, "digest": card.digest,
+            "answer": { "kind": "allow_changed", "hunks": hunks } })
+    };
+    let (take, leave) = (json!({ "kind": "take" }), json!({ "kind": "leave" }));
+    let bad = asked(&owner, "approval/answer", answer(json!([leave, leave]))).await;
+    assert_eq!(bad, Err(ErrorCode::BadRequest));
+    let own = json!({ "kind": "replace", "text": "line 17\nmine\nline 23\n" });
+    asked(&owner, "approval/answer", answer(json!([take, own])))
+        .await
+        .unwrap();
+    assert_eq!(story.until_end(VecDeque::new()).await, TurnOutcome::Done);
+    let block = numbered(17..=23);
+    let expected = lines
+        .replace("line 5\n", "LINE 5\n")
+        .replace(&block, "line 17\nmine\nline 23\n");
+    assert_eq!(story.files.text("notes.txt").unwrap(), expected);
+    let last = story.server.chats().last().unwrap().body.to_string();
+    assert!(last.contains("The user changed your edit of notes.txt"), "{last}");
+    assert!(last.contains("+mine"), "{last}");
+    assert_eq!(inbox(&foreign).await, Vec::new());
+    host.shutdown().await;
+}
+
+fn numbered(lines: std::ops::RangeInclusive<u32>) -> String {
+    let lines: Vec<String> = lines.map(|line| format!("line {line}\n")).collect();
+    lines.concat()
+}
+
+async fn until(events: &mut Subscription, wanted: impl Fn(&EventBody) -> bool) {
+    loop {
+        let event = tokio::time::timeout(std::time::Duration::from_mins(1), events.events.recv());
+        if wanted(&event.await.unwrap().unwrap().body) {
+            return;
+        }
+    }
 }
 
 #[test]

@@ -1,10 +1,60 @@
 //! What differs from system to system.
 
+use std::collections::HashMap;
+
 use cairn_host::Environment;
+use cairn_host::parts::restart_without;
+use tauri::utils::config::{Csp, CspDirectiveSources};
 use tauri::{Manager, Runtime, WebviewWindowBuilder};
 
-/// Before anything of the window toolkit exists.
-pub(crate) fn prepare() {}
+/// Scheme and host of the page. On Windows custom schemes are hosts.
+pub(crate) const PAGE: (&str, &str) = if cfg!(windows) {
+    ("http", "tauri.localhost")
+} else {
+    ("tauri", "localhost")
+};
+
+/// Variables at whose word WebKit opens a port, through which anybody on this machine can look into the page and
+/// drive it, and the one that lets a page be driven at all.
+const REMOTE_CONTROLS: [&str; 3] = [
+    "WEBKIT_INSPECTOR_SERVER",
+    "WEBKIT_INSPECTOR_HTTP_SERVER",
+    "TAURI_WEBVIEW_AUTOMATION",
+];
+
+/// Before anything of the window toolkit exists. Fails when the program cannot run as it must. Case W27.
+pub(crate) fn prepare(environment: &Environment) -> Result<(), String> {
+    if !is_remote_controlled(environment) {
+        return Ok(());
+    }
+    // The toolkit reads them itself, and a variable cannot be taken from a process that has threads.
+    let error = restart_without(&REMOTE_CONTROLS);
+    Err(format!(
+        "{} would open the window to other programs, and starting without failed: {error}. Unset it",
+        REMOTE_CONTROLS.join(" or ")
+    ))
+}
+
+fn is_remote_controlled(environment: &Environment) -> bool {
+    // The tests of the window drive a debug build, and say so.
+    let is_test = cfg!(debug_assertions) && environment.text("TAURI_WEBVIEW_AUTOMATION") == Some("true");
+    !is_test && REMOTE_CONTROLS.iter().any(|name| environment.get(name).is_some())
+}
+
+/// What the page's policy needs here beside what it needs everywhere.
+pub(crate) fn complete_policy(policy: Csp) -> Csp {
+    let mut directives: HashMap<String, CspDirectiveSources> = policy.into();
+    if cfg!(windows) {
+        // Elsewhere these would be addresses that anybody on this machine can serve.
+        for (directive, source) in [
+            ("img-src", "http://cairn.localhost"),
+            ("connect-src", "http://ipc.localhost"),
+        ] {
+            directives.entry(directive.to_owned()).or_default().push(source);
+        }
+    }
+    directives.into()
+}
 
 /// Whether a second start can reach the first: on Linux that goes over the session bus.
 pub(crate) fn has_session_bus(environment: &Environment) -> bool {

@@ -15,7 +15,9 @@ use crate::{bridge, instance, platform, scheme, window};
 /// Starts the program, or tells the running one to open a window. Returns when the last window is closed.
 pub(crate) fn run() -> ExitCode {
     let environment = Environment::new(std::env::vars_os());
-    platform::prepare();
+    if let Err(problem) = platform::prepare(&environment) {
+        return refuse(&problem);
+    }
     let folder = match folder_argument(std::env::args_os()) {
         Ok(folder) => folder,
         Err(problem) => return refuse(&problem),
@@ -31,7 +33,10 @@ pub(crate) fn run() -> ExitCode {
             Err(problem) => return refuse(&problem),
         }
     };
-    let app = builder
+    let mut context = tauri::generate_context!();
+    let security = &mut context.config_mut().app.security;
+    security.csp = security.csp.take().map(platform::complete_policy);
+    let builder = builder
         .plugin(tauri_plugin_opener::init())
         .invoke_handler(tauri::generate_handler![bridge::request, bridge::subscribe])
         .register_asynchronous_uri_scheme_protocol("cairn", scheme::answer)
@@ -44,10 +49,11 @@ pub(crate) fn run() -> ExitCode {
                 window::open_problem(app)?;
             }
             Ok(())
-        })
-        .build(tauri::generate_context!());
-    match app {
-        Ok(app) => {
+        });
+    // Without a display the toolkit knows no other way out than a panic.
+    let built = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| builder.build(context)));
+    match built {
+        Ok(Ok(app)) => {
             app.run(|app, event| {
                 if let RunEvent::Exit = event {
                     end(app);
@@ -55,7 +61,11 @@ pub(crate) fn run() -> ExitCode {
             });
             ExitCode::SUCCESS
         }
-        Err(error) => refuse(&format!("The window could not be made: {error}")),
+        Ok(Err(error)) => refuse(&format!("The window could not be made: {error}")),
+        Err(_) => refuse(
+            "No window system could be reached. Check that DISPLAY or WAYLAND_DISPLAY names one that runs, then start \
+             again, or use the command `cairn exec`",
+        ),
     }
 }
 

@@ -81,6 +81,7 @@ fn make(app: &AppHandle, label: &str, title: &str) -> tauri::Result<WebviewWindo
         .devtools(cfg!(debug_assertions))
         .on_navigation(is_own_page)
         .on_new_window(|_, _| NewWindowResponse::Deny)
+        .on_download(|_, _| false)
         .on_document_title_changed(|window, title| {
             if let Err(error) = window.set_title(&title) {
                 tracing::debug!(%error, "a title was not set");
@@ -96,14 +97,56 @@ fn label(key: &ProjectKey) -> String {
 
 /// A window shows its own page and nothing else, whatever a link, a drop or a script asks for. Case W23.
 fn is_own_page(url: &Url) -> bool {
-    let own = match url.scheme() {
-        "tauri" => url.host_str() == Some("localhost"),
-        // The same on Windows, where custom schemes are hosts.
-        "http" | "https" => url.host_str() == Some("tauri.localhost"),
-        _ => false,
-    };
+    let (scheme, host) = platform::PAGE;
+    let own = url.scheme() == scheme
+        && url.host_str() == Some(host)
+        && url.port().is_none()
+        && matches!(url.path(), "" | "/" | "/index.html")
+        && url.query().is_none();
     if !own {
         tracing::warn!(scheme = url.scheme(), "a window was asked to go elsewhere");
     }
     own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn w23_only_the_page_itself_is_its_own_page() {
+        let (scheme, host) = platform::PAGE;
+        for own in ["", "/", "/index.html", "/index.html#top"] {
+            let address = format!("{scheme}://{host}{own}");
+            assert!(is_own_page(&address.parse().unwrap()), "{address}");
+        }
+        for foreign in [
+            "https://evil.example/",
+            "http://127.0.0.1:8080/index.html",
+            "http://tauri.localhost:8080/",
+            "https://tauri.localhost/",
+            "tauri://localhost:1/",
+            "tauri://evil.example/",
+            "tauri://localhost/assets/index.js",
+            "tauri://localhost/index.html?d=1",
+            "cairn://localhost/blob/00",
+            "ipc://localhost/request",
+            "file:///etc/passwd",
+            "data:text/html,x",
+            "javascript:alert(1)",
+            "blob:tauri://localhost/1",
+            "about:blank",
+            "about:srcdoc",
+            "view-source:tauri://localhost/",
+            "webkit://resource",
+            "ftp://localhost/",
+            "smb://host/x",
+        ] {
+            assert!(!is_own_page(&foreign.parse().unwrap()), "{foreign}");
+        }
+        // What Windows calls the page is on other systems an address that anybody on this machine can serve.
+        if !cfg!(windows) {
+            assert!(!is_own_page(&"http://tauri.localhost/".parse().unwrap()));
+        }
+    }
 }

@@ -84,7 +84,9 @@ fn real() {
         compare("Rust's library", &library, &wanted);
         return;
     }
-    println!("Rust's library: its source is not installed (rustup component add rust-src)");
+    println!(
+        "Rust's library: its source is not installed (rustup component add rust-src, or Debian's package rust-src)"
+    );
     let Some((sources, ours)) = dependencies() else {
         println!("The sources of the dependencies: cargo metadata does not tell where they are");
         return;
@@ -273,12 +275,15 @@ fn make(folder: &Path) {
     }
 }
 
-/// The source of Rust's library, where the toolchain brings it.
+/// The source of Rust's library, where the toolchain or the system's package brings it.
 fn library() -> Option<PathBuf> {
     let root = Command::new("rustc").args(["--print", "sysroot"]).output().ok()?;
     let root = PathBuf::from(String::from_utf8(root.stdout).ok()?.trim());
-    let library = root.join("lib/rustlib/src/rust/library");
-    library.is_dir().then_some(library)
+    [root, PathBuf::from("/usr")].into_iter().find_map(|root| {
+        // Debian's is a link, which neither side would follow.
+        let library = root.join("lib/rustlib/src/rust/library").canonicalize().ok()?;
+        library.is_dir().then_some(library)
+    })
 }
 
 /// The folder in which cargo unpacked most of this project's dependencies, and how many of them lie there.

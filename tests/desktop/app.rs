@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use crate::driver::{Driver, until};
 
 /// A process that ends with the test, whatever becomes of it.
-struct Owned(Child);
+pub(crate) struct Owned(pub(crate) Child);
 
 impl Drop for Owned {
     fn drop(&mut self) {
@@ -34,7 +34,7 @@ pub(crate) struct App {
 }
 
 #[allow(clippy::disallowed_methods, reason = "a test starts the programs it drives")]
-fn command(program: &str) -> Command {
+pub(crate) fn command(program: &str) -> Command {
     Command::new(program)
 }
 
@@ -47,7 +47,7 @@ fn free_port() -> u16 {
         .port()
 }
 
-fn session_bus() -> (Owned, String) {
+pub(crate) fn session_bus() -> (Owned, String) {
     let mut daemon = command("dbus-daemon")
         .args(["--session", "--nofork", "--nopidfile", "--print-address"])
         .stdout(Stdio::piped())
@@ -227,6 +227,15 @@ impl App {
         })
     }
 
+    /// Where the driver reaches into the program.
+    pub(crate) fn inspector_port(&self) -> u16 {
+        let environment = std::fs::read(format!("/proc/{}/environ", self.pid())).unwrap();
+        let address = environment
+            .split(|byte| *byte == 0)
+            .find_map(|variable| variable.strip_prefix(b"WEBKIT_INSPECTOR_SERVER=127.0.0.1:"));
+        String::from_utf8_lossy(address.unwrap()).parse().unwrap()
+    }
+
     /// Sends a message as a person does.
     pub(crate) fn say(&self, text: &str) {
         self.driver.type_into(COMPOSER, text);
@@ -237,13 +246,26 @@ impl App {
     pub(crate) fn card(&self, title: &str) {
         self.driver
             .wait_for(&format!("//*[@data-approval]//*[contains(text(), '{title}')]"));
-        let script = "const done = arguments[arguments.length - 1]; let since = null; let id = null; \
-            const look = (now) => { const card = document.querySelector('[data-approval]'); \
-            const seen = card && card.getAttribute('data-approval'); \
-            if (seen !== id) { id = seen; since = now; } \
-            if (id !== null && now - since > 600) { done(id); } else { requestAnimationFrame(look); } }; \
-            requestAnimationFrame(look);";
-        self.driver.run_async(script);
+        self.stands("data-approval");
+    }
+
+    /// Waits for the list of all that one reply asks about, and past the time in which nothing can be pressed.
+    pub(crate) fn list(&self) {
+        self.driver.wait_for("//*[@data-together]");
+        self.stands("data-together");
+    }
+
+    /// Waits until what has that attribute has stood unchanged for longer than presses are ignored.
+    fn stands(&self, attribute: &str) {
+        let script = format!(
+            "const done = arguments[arguments.length - 1]; let since = null; let id = null; \
+            const look = (now) => {{ const card = document.querySelector('[{attribute}]'); \
+            const seen = card && card.getAttribute('{attribute}'); \
+            if (seen !== id) {{ id = seen; since = now; }} \
+            if (id !== null && now - since > 600) {{ done(id); }} else {{ requestAnimationFrame(look); }} }}; \
+            requestAnimationFrame(look);"
+        );
+        self.driver.run_async(&script);
     }
 
     /// Waits for a file of the project to hold a text.
@@ -264,6 +286,16 @@ impl App {
                 Err(text)
             }
         });
+    }
+
+    /// All that stands in the logs.
+    pub(crate) fn log(&self) -> String {
+        let logs = std::fs::read_dir(self.home.path().join("logs"));
+        logs.into_iter()
+            .flatten()
+            .filter_map(Result::ok)
+            .map(|log| std::fs::read_to_string(log.path()).unwrap_or_default())
+            .collect()
     }
 
     /// A path as the started programs see it: some of them live behind a mount of their own.
@@ -322,16 +354,7 @@ impl Drop for App {
                 "the model was told: {}",
                 self.asked().last().cloned().unwrap_or_default()
             );
-            for log in std::fs::read_dir(self.home.path().join("logs"))
-                .into_iter()
-                .flatten()
-                .filter_map(Result::ok)
-            {
-                eprintln!(
-                    "the log says: {}",
-                    std::fs::read_to_string(log.path()).unwrap_or_default()
-                );
-            }
+            eprintln!("the log says: {}", self.log());
         }
         self.driver.end();
     }

@@ -56,7 +56,7 @@ fn close(pid: u32) {
     display.flush().unwrap();
 }
 
-fn is_shown(pid: u32) -> bool {
+pub(crate) fn is_shown(pid: u32) -> bool {
     let (display, screen) = RustConnection::connect(None).unwrap();
     let of = display
         .intern_atom(false, b"_NET_WM_PID")
@@ -183,7 +183,7 @@ fn kept_work_goes_on_out_of_sight_and_the_window_goes_when_it_is_done() {
 #[test]
 fn kept_work_brings_the_window_back_when_the_person_is_asked() {
     let then = vec![
-        Reply::call("shell", json!({ "command": "true" })),
+        Reply::call("shell", json!({ "command": "touch more" })),
         Reply::text("All done."),
     ];
     let (app, pid) = working(Setup::new(then));

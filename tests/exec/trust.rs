@@ -121,7 +121,7 @@ fn t02_what_changed_since_is_said_line_by_line_with_hidden_characters_visible() 
     );
     assert!(
         ran.err
-            .contains("+ server docs: npx -y 'evil\\u{202e}\\u{1b}[2K'"),
+            .contains("+ server docs: npx -y 'evil⟨\\u{202e}⟩⟨\\x1b⟩[2K'"),
         "{}",
         ran.err
     );

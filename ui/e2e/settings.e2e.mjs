@@ -88,9 +88,12 @@ test('without_a_keychain_it_says_so_and_offers_the_other_places', async () => {
 test('a_rule_is_revoked_and_rules_of_the_file_are_left_to_the_file', async () => {
     await open('settings');
     await button('Revoke run: cargo test').click();
-    assert.deepEqual(await calls('rule/revoke'), [{ rule: 'run: cargo test', scope: 'project' }]);
+    assert.deepEqual(await calls('rule/revoke'), [
+        { rule: 'run: cargo test', scope: 'project', session: null },
+    ]);
     await button('Revoke run: cargo test').waitFor({ state: 'detached' });
-    assert.equal(await button('Revoke host: docs.rs').count(), 0);
+    assert.equal(await button('Revoke host: docs.rs').count(), 1);
+    assert.equal(await button('Revoke run: rm').count(), 0);
 });
 
 test('a_broken_file_is_named_with_line_column_and_reason', async () => {

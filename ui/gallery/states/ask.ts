@@ -2,6 +2,7 @@
 import { card, chip, commandOf, editCard, longCommand, oneQuestion, plain, questions } from '../data';
 import type { GalleryState } from '../state';
 import DockStage from '../stages/DockStage.svelte';
+import { together } from './together';
 
 /** An address of more than 2,000 characters. */
 const longQuery = Array.from({ length: 190 }, (_, i) => `station-${i}`).join(',');
@@ -216,10 +217,16 @@ export const ask: GalleryState[] = [
   dock('approval-queue', () => ({
     approvals: [
       card(),
-      editCard(),
-      commandOf([plain('git reset --hard')], { offers: [], loss: 'Three changes', filled: false }),
+      editCard({ turn: 't-2' }),
+      commandOf([plain('git reset --hard')], {
+        offers: [],
+        loss: 'Three changes',
+        filled: false,
+        turn: 't-3',
+      }),
     ],
   })),
+  ...together,
   dock('approval-kept', () => ({ approvals: [card()], answers: false })),
   dock('approval-readonly', () => ({ approvals: [card()], readOnly: true })),
   dock('approval-wide', () => ({

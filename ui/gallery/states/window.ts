@@ -17,6 +17,7 @@ import { emptySnapshot, Script, terminal } from '../../src/state/fixtures/script
 import type { GalleryState } from '../state';
 import WindowStage from '../stages/WindowStage.svelte';
 import { leftoverAnswers, processAnswers } from './running';
+import { inboxOptions, inboxFailed } from './inbox';
 import { servers } from './settings';
 
 const theme = (): 'light' | 'dark' =>
@@ -126,6 +127,16 @@ const READ_ONLY =
 const FULL =
   'Could not write /home/ada/.local/share/cairn/sessions.db: no space left on the disk. Free some space, then try again.';
 
+const inboxes: GalleryState[] = [
+  state('inbox', () => inboxOptions(themed())),
+  state('inbox-empty', () => ({ logs: [logs.finished()], sessions: [], answers: themed() })),
+  state('inbox-failed', () => ({
+    logs: [logs.finished()],
+    sessions: [],
+    answers: { ...themed(), 'inbox/list': inboxFailed },
+  })),
+];
+
 /** A session in which a call waits for a command, and a server runs beside it. */
 const commandRuns = (): FakeOptions => {
   const script = new Script(emptySession('s-run', 'Draw the chart again'), NOW - 60_000);
@@ -154,6 +165,7 @@ const commandRuns = (): FakeOptions => {
 };
 
 const special: GalleryState[] = [
+  ...inboxes,
   state('running', commandRuns),
   state('leftovers', () => ({
     logs: [logs.finished()],

@@ -163,6 +163,8 @@ export class FakeBackend implements Backend {
     'queue/edit': () => ({}),
     'approval/answer': () => ({}),
     'question/answer': () => ({}),
+    'inbox/list': () => ({ waiting: [] }),
+    'inbox/show': () => ({}),
     'plan/set': () => ({}),
     'picture/add': ({ name }) => ({
       blob: Object.keys(pictures)[0] ?? '',

@@ -52,6 +52,10 @@ offers: Array<RuleOffer>,
  */
 offers_accept_edits: boolean, 
 /**
+ * Whether each changed place of its one file may be taken, left or written anew. False in events of older builds.
+ */
+offers_hunks: boolean, 
+/**
  * What would be lost, for destructive things: no letter, no filled button.
  */
 loss: string | null, 

@@ -128,7 +128,15 @@ notice: Notice, } | { "type": "close_asked",
 /**
  * Sessions that work.
  */
-working: number, } | { "type": "unknown", 
+working: number, } | { "type": "inbox_changed", 
+/**
+ * How many things wait over all windows.
+ */
+waiting: number, } | { "type": "session_wanted", 
+/**
+ * The session to open.
+ */
+wanted: SessionId, } | { "type": "unknown", 
 /**
  * The kind as the newer build named it.
  */

@@ -14,6 +14,7 @@ import type { QuestionAnswer } from "./QuestionAnswer";
 import type { QuestionId } from "./QuestionId";
 import type { QueuedMessage } from "./QueuedMessage";
 import type { Session } from "./Session";
+import type { SessionId } from "./SessionId";
 import type { TodoItem } from "./TodoItem";
 import type { Turn } from "./Turn";
 
@@ -108,7 +109,15 @@ notice: Notice, } | { "type": "close_asked",
 /**
  * Sessions that work.
  */
-working: number, } | { "type": "unknown", 
+working: number, } | { "type": "inbox_changed", 
+/**
+ * How many things wait over all windows.
+ */
+waiting: number, } | { "type": "session_wanted", 
+/**
+ * The session to open.
+ */
+wanted: SessionId, } | { "type": "unknown", 
 /**
  * The kind as the newer build named it.
  */

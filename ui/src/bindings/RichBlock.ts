@@ -55,4 +55,8 @@ rows: Array<Array<Array<RichInline>>>, } | { "t": "rule" } | { "t": "verbatim",
 /**
  * The source text.
  */
-text: string, };
+text: string, } | { "t": "cut", 
+/**
+ * How much, bytes of the source.
+ */
+bytes: number, };

@@ -39,6 +39,7 @@ export function plainText(blocks: readonly RichBlock[]): string {
         case 'verbatim':
           return block.text;
         case 'rule':
+        case 'cut':
           return '';
       }
     })

@@ -12,10 +12,12 @@ import type {
   SessionId,
   SettingsView,
   TrustView,
+  Waiting,
 } from '../bindings';
 import { t } from '../text';
 import { now } from './clock.svelte';
 import { Leftovers } from '../running/leftovers.svelte';
+import { Inbox } from './inbox.svelte';
 import { SessionState } from './session.svelte';
 
 /** Sessions asked for at once. */
@@ -83,6 +85,8 @@ export class ProjectState {
 
   /** What earlier runs left running. */
   readonly leftovers: Leftovers;
+  /** What waits over all windows. */
+  readonly inbox: Inbox;
   readonly backend: Backend;
   #toasts = 0;
   #opening: SessionId | null = null;
@@ -90,6 +94,7 @@ export class ProjectState {
 
   constructor(backend: Backend) {
     this.backend = backend;
+    this.inbox = new Inbox(backend);
     this.leftovers = new Leftovers(backend);
   }
 
@@ -119,6 +124,7 @@ export class ProjectState {
       this.triedAgain = null;
       await this.#openFirst(project);
       this.#lookForLeftovers();
+      void this.inbox.load();
     } catch (cause) {
       this.problem = RequestFailed.from(cause);
       if (again) this.triedAgain = now();
@@ -181,6 +187,16 @@ export class ProjectState {
       this.closeAsked = { working: event.working, listed: this.running };
       return;
     }
+    if (event.type === 'inbox_changed') {
+      this.inbox.changed(event.waiting);
+      return;
+    }
+    // Somebody chose it in the inbox of another window.
+    if (event.type === 'session_wanted') {
+      this.inbox.close();
+      this.attempt(() => this.open(event.wanted));
+      return;
+    }
     // What is said about no session belongs to the window.
     if (event.type === 'notice' && event.session === '') {
       this.#notice(event.notice);
@@ -191,6 +207,13 @@ export class ProjectState {
     if (this.current?.id === event.session) this.current.apply(event);
     if (event.type === 'session_changed') this.#put(event.now);
     if (event.type === 'turn_completed') void this.#lookAtTrust();
+  }
+
+  /** Shows something out of the inbox: here, or in the window that runs it. True when it is here. */
+  async showWaiting(waiting: Waiting): Promise<boolean> {
+    if (waiting.here) await this.open(waiting.session);
+    else await this.backend.request('inbox/show', { session: waiting.session });
+    return waiting.here;
   }
 
   /** Opens a session in the middle; what was typed in the former one is kept. */

@@ -80,6 +80,8 @@ export function isStored(event: Event): boolean {
     case 'activity_changed':
     case 'notice':
     case 'close_asked':
+    case 'inbox_changed':
+    case 'session_wanted':
     case 'process_changed':
       return false;
     default:

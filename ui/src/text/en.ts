@@ -4,10 +4,21 @@
  * A value is a text with `{name}` gaps, or one text per plural form of its gap `n`.
  * Other languages are typed by this table, so a missing or misspelt key does not compile.
  */
-import { approval, question } from './en/ask';
+import { approval, choosing, question } from './en/ask';
 import { composer, context, mode, queue } from './en/composer';
 import { common, kit, state } from './en/common';
-import { activity, blocks, changes, outcome, plan, shell, sidebar, trail, transcript } from './en/page';
+import {
+  activity,
+  blocks,
+  changes,
+  inbox,
+  outcome,
+  plan,
+  shell,
+  sidebar,
+  trail,
+  transcript,
+} from './en/page';
 import { running } from './en/running';
 import { settings } from './en/settings';
 import { banner, start } from './en/start';
@@ -18,6 +29,7 @@ export const en = {
   ...kit,
   ...state,
   ...approval,
+  ...choosing,
   ...question,
   ...composer,
   ...mode,
@@ -27,6 +39,7 @@ export const en = {
   ...start,
   ...banner,
   ...shell,
+  ...inbox,
   ...sidebar,
   ...transcript,
   ...outcome,

@@ -4,6 +4,7 @@
  * Owns: the choice of language, gaps and plural forms. Must never know: any component.
  */
 import { en } from './en';
+import { plainly } from './visible';
 
 /** A key of the message table. */
 export type MessageKey = keyof typeof en;
@@ -51,6 +52,7 @@ function fill(text: string, gaps: Record<string, string | number>, tag: string):
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
     const value = gaps[name];
     if (value === undefined) return whole;
-    return typeof value === 'number' ? value.toLocaleString(tag) : value;
+    // What fills a gap may be anybody's words, and many messages are tooltips, where nothing else looks at it.
+    return typeof value === 'number' ? value.toLocaleString(tag) : plainly(value);
   });
 }

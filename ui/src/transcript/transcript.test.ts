@@ -1,7 +1,7 @@
 import { render, screen, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { flushSync } from 'svelte';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, type Mock, vi } from 'vitest';
 
 import { FakeBackend } from '../backend/fake';
 import { type Log, logs, NOW, snapshotOf } from '../state/fixtures';
@@ -16,11 +16,27 @@ function sessionOf(log: Log, played = log.events.length): SessionState {
   return new SessionState(new FakeBackend(), snapshotOf(log, played));
 }
 
-function draw(log: Log, played?: number): { session: SessionState; container: HTMLElement } {
+function draw(
+  log: Log,
+  played?: number,
+): { session: SessionState; container: HTMLElement; onreview: Mock<() => void> } {
   const session = sessionOf(log, played);
-  const { container } = render(Transcript, { session });
-  return { session, container };
+  const onreview = vi.fn();
+  const { container } = render(Transcript, { session, onreview });
+  return { session, container, onreview };
 }
+
+test('p13 the end of a request leads to its changes', async () => {
+  const { container, onreview } = draw(logs.finished());
+  const ends = [...container.querySelectorAll<HTMLElement>('.end')];
+  expect(ends[0]?.querySelector('button')).toBeNull();
+  const end = ends.find((row) => row.textContent.includes('file'));
+  expect(end?.textContent).toMatch(/Done.*file/s);
+  const button = end?.querySelector('button');
+  expect(button?.textContent).toBe('Review');
+  button?.click();
+  expect(onreview).toHaveBeenCalledOnce();
+});
 
 describe('hostile text', () => {
   test('never becomes an element', () => {
@@ -33,11 +49,12 @@ describe('hostile text', () => {
     expect(container.textContent).toContain('$148+ → $19');
   });
 
-  test('has no link but http, https and mailto', () => {
+  test('has no link but http, https and mailto, and none that the engine would follow', () => {
     const { container } = draw(logs.hostile());
-    const links = [...container.querySelectorAll('a')].map((a) => a.getAttribute('href') ?? '');
+    const links = [...container.querySelectorAll('[role=link]')].map((a) => a.getAttribute('title') ?? '');
     expect(links).not.toHaveLength(0);
     for (const href of links) expect(href).toMatch(/^(https?:|mailto:)/);
+    expect(container.querySelectorAll('a, [href], [src^=http]')).toHaveLength(0);
     expect(container.textContent).toContain('javascript:alert(1');
   });
 

@@ -25,11 +25,12 @@ use crate::effect::{Effect, Input, Moment, ToolFacts};
 use crate::log::SessionLog;
 use crate::model::{Model, ModelError, ModelEvent};
 use crate::prompt::SurroundingsSource;
-use crate::store::{Durability, EventStore, Journal, StoreError};
+use crate::store::{EventStore, Journal, StoreError};
 use crate::tool::{Prepared, Tool, ToolClass, ToolSpec};
 use crate::turn::{Limits, TurnMachine};
 use crate::world::World;
 
+mod batch;
 mod calls;
 mod faults;
 mod handle;
@@ -37,6 +38,7 @@ mod mask;
 mod request;
 mod text;
 
+use batch::Batch;
 pub use faults::storage_error;
 pub use handle::SessionHandle;
 use text::Held;
@@ -56,8 +58,8 @@ pub struct Surface {
     pub tools: Vec<Arc<dyn Tool>>,
     /// Time limits by tool that the person has set; a limit that a call names itself wins.
     pub limits: HashMap<String, Duration>,
-    /// The rules that hold now, where they changed since the last ask: asked before each call is judged, so that what
-    /// was revoked anywhere holds for no call that is still queued. Must not take long.
+    /// Rules that changed since the last ask; asked before each call is judged, so that no queued call profits from a
+    /// revoked one.
     pub rules: Arc<dyn Fn() -> Option<RuleSet> + Send + Sync>,
     /// Takes stored and transient events. Must not block.
     pub sink: Arc<dyn EventSink>,
@@ -279,7 +281,10 @@ impl Driver {
                 answer,
                 done,
             } => {
-                let mut taken = self.machine.check_answer(&approval, &digest, &answer);
+                let mut taken = self
+                    .machine
+                    .check_answer(&approval, &digest, &answer)
+                    .and_then(|()| self.check_nothing_blotted(&approval, &answer));
                 if taken.is_ok() {
                     self.feed(Input::AnswerApproval { approval, answer }).await;
                     taken = self.stored();
@@ -400,7 +405,12 @@ impl Driver {
                 arguments,
                 budget,
             } => self.prepare(call, &name, arguments, budget),
-            Effect::Execute { call, limit, runs } => self.execute(call, limit, runs),
+            Effect::Execute {
+                call,
+                limit,
+                runs,
+                hunks,
+            } => self.execute(call, limit, runs, hunks),
             Effect::Forget { call } => {
                 self.prepared.remove(&call);
                 self.budgets.remove(&call);
@@ -466,28 +476,5 @@ impl Driver {
             .rev()
             .find(of)
             .map(|item| item.id.clone())
-    }
-}
-
-struct Batch {
-    events: Vec<Event>,
-    durability: Durability,
-}
-
-impl Default for Batch {
-    fn default() -> Self {
-        Self {
-            events: Vec::new(),
-            durability: Durability::Committed,
-        }
-    }
-}
-
-impl Batch {
-    fn record(&mut self, event: Event, durability: Durability) {
-        if durability == Durability::Synced {
-            self.durability = Durability::Synced;
-        }
-        self.events.push(event);
     }
 }

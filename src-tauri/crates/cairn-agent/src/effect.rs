@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cairn_protocol::{
     ApiError, ApprovalAnswer, ApprovalId, ApprovalSubject, Ask, Attachment, CallId, ContentBlock, EventBody,
-    ItemId, Mode, QuestionAnswer, QuestionId, QueueId, SendWhen, TodoItem, TurnId, UnixMillis,
+    HunkChoice, ItemId, Mode, QuestionAnswer, QuestionId, QueueId, SendWhen, TodoItem, TurnId, UnixMillis,
 };
 
 use crate::model::{ModelError, ModelEvent, ModelInfo};
@@ -146,6 +146,8 @@ pub struct PreparedFacts {
     pub digest: String,
     /// Its time limit.
     pub limit: Option<Duration>,
+    /// Whether its places may be taken one by one; see [`crate::tool::Execute::takes_hunks`].
+    pub takes_hunks: bool,
     /// Set when it puts questions instead of doing something.
     pub asks: Option<Vec<Ask>>,
 }
@@ -191,6 +193,8 @@ pub enum Effect {
         limit: Option<Duration>,
         /// The line that is to run in place of the one that came in; see [`crate::tool::CallContext::runs`].
         runs: Option<String>,
+        /// What the person made of it; see [`crate::tool::CallContext::hunks`].
+        hunks: Option<Vec<HunkChoice>>,
     },
     /// Drop a prepared call.
     Forget {

@@ -109,6 +109,8 @@ impl SessionLog {
             | EventBody::Notice { .. }
             | EventBody::ProcessChanged { .. }
             | EventBody::CloseAsked { .. }
+            | EventBody::InboxChanged { .. }
+            | EventBody::SessionWanted { .. }
             | EventBody::Unknown { .. } => {}
         }
     }

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use cairn_policy::Effect;
 use cairn_protocol::{
-    ApprovalSubject, Ask, BlobId, CallId, ContentBlock, ContextMeter, FileChange, OutputId, Picture,
-    SessionId, TodoItem, TurnId, Usage,
+    ApprovalSubject, Ask, BlobId, CallId, ContentBlock, ContextMeter, FileChange, HunkChoice, OutputId,
+    Picture, SessionId, TodoItem, TurnId, Usage,
 };
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
@@ -118,6 +118,9 @@ pub struct CallContext {
     pub literal: Addresses,
     /// The line that is to run in place of the one that came in, where a command was let by a rule or mode. SPEC P10.
     pub runs: Option<String>,
+    /// What the person made of an edit before allowing it: only for calls with [`Execute::takes_hunks`], one choice for
+    /// each place of the difference that was shown. SPEC P4.
+    pub hunks: Option<Vec<HunkChoice>>,
     /// Cancelled by Stop and by the time limit; the call must then end within 200 ms (search 100 ms).
     pub cancel: CancellationToken,
     /// Where progress goes.
@@ -184,6 +187,12 @@ pub enum Action {
 pub trait Execute: Send {
     /// Does it. Dropping the future must leave nothing half done.
     fn execute(self: Box<Self>, context: CallContext) -> BoxFuture<'static, ToolOutcome>;
+
+    /// Whether each place of its one changed file may be taken, left or written anew; it then follows
+    /// [`CallContext::hunks`] exactly or changes nothing.
+    fn takes_hunks(&self) -> bool {
+        false
+    }
 
     /// Who ends it at its time limit.
     fn limit_by(&self) -> LimitBy {

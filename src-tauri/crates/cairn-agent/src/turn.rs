@@ -18,14 +18,18 @@ use crate::model::ModelInfo;
 use crate::repeat::Repeats;
 use crate::store::Durability;
 
+mod ahead;
 mod asking;
 mod calls;
 mod cards;
 mod changes;
+mod choices;
+mod ending;
 mod gate;
 mod messages;
 mod outside;
 mod restore;
+mod walls;
 
 /// Limits of a request. SPEC L2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -452,6 +452,7 @@ async fn p10_only_the_answer_to_the_very_card_that_was_shown_runs_anything_and_o
         workdir: "/w/tidewater".into(),
         place: Place::Inside,
         network: false,
+        outside: false,
         facts: cairn_policy::CommandFacts::default(),
     };
     let (handle, trace) = begun(effect).await;

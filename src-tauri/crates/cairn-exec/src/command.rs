@@ -8,6 +8,8 @@ use cairn_protocol::CommandEnd;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
+use crate::sandbox::Confinement;
+
 /// The shell that runs a line. SPEC T21: bash where there is one, else sh; never with start-up files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shell {
@@ -98,6 +100,8 @@ pub struct CommandSpec {
     pub limit: Option<Duration>,
     /// Cancelled to stop it: the call then answers within 200 ms, the tree is dead within 2.5 s.
     pub cancel: CancellationToken,
+    /// What holds it in; none for a command that may do what the person may.
+    pub walls: Option<Confinement>,
 }
 
 /// A piece of what a command prints while it runs, escape sequences removed.

@@ -17,6 +17,7 @@ mod oneshot;
 mod picture;
 mod ports;
 mod processes;
+mod sandbox;
 mod screen;
 mod successor;
 mod supervisor;
@@ -37,7 +38,8 @@ pub use picture::{
 };
 pub use processes::group::{Facts, Group, Printed, Ran};
 pub use processes::{HelperProgram, Processes};
-pub use successor::become_program;
+pub use sandbox::{Confinement, Gap, Layer, Network, Walls};
+pub use successor::{become_program, restart_without};
 
 /// The argument that makes a program of ours a helper; the role follows it.
 pub const HELPER_FLAG: &str = "--cairn-helper";
@@ -57,6 +59,7 @@ pub fn helper_main(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> O
         Some("supervise") => supervisor::main(),
         Some("picture") => picture::helper::main(),
         Some("html") => html::helper::main(),
+        Some("walls") => sandbox::probe::main(),
         _ => ExitCode::from(2),
     })
 }

@@ -17,6 +17,7 @@ const LISTEN: &str = "0A";
 /// The ports that `root`'s descendants listen on, each address and port once.
 pub(crate) fn listening(root: i32) -> Vec<ListeningPort> {
     let mut sockets: HashMap<u64, u32> = HashMap::new();
+    let own = namespace("self");
     let mut tables: HashSet<PathBuf> = HashSet::new();
     let mut found = BTreeSet::new();
     let processes = tree::descendants(root);
@@ -29,9 +30,9 @@ pub(crate) fn listening(root: i32) -> Vec<ListeningPort> {
         return Vec::new();
     }
     for process in &processes {
-        // One table per network namespace.
-        let namespace = std::fs::read_link(format!("/proc/{}/ns/net", process.pid)).unwrap_or_default();
-        if !tables.insert(namespace) {
+        let network = namespace(&process.pid.to_string());
+        // What listens in a network of its own is reached by nobody outside of it.
+        if network != own || !tables.insert(network) {
             continue;
         }
         for file in ["tcp", "tcp6"] {
@@ -47,6 +48,11 @@ pub(crate) fn listening(root: i32) -> Vec<ListeningPort> {
         }
     }
     found.into_iter().collect()
+}
+
+/// Names the network that a process is in.
+fn namespace(process: &str) -> PathBuf {
+    std::fs::read_link(format!("/proc/{process}/ns/net")).unwrap_or_default()
 }
 
 /// Inodes of the sockets that a process has open.

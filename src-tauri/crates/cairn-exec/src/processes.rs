@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_protocol::{CommandEnd, ProcessPlace};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
 use crate::command::{CommandSpec, Finished, LiveOutput, Output, Program};
@@ -22,6 +22,7 @@ use crate::environment::helper_environment;
 use crate::error::ExecError;
 use crate::leftovers::{Ledger, MARK};
 use crate::picture::{self, PictureError, ScaledPicture};
+use crate::sandbox::{Walls, probe};
 use crate::wire::{Ask, OsText, Refusal, StartCommand};
 use link::{Events, Link, Route};
 use news::News;
@@ -68,6 +69,7 @@ struct Inner {
     helper: HelperProgram,
     ledger: Option<Ledger>,
     state: Mutex<State>,
+    walls: OnceCell<Walls>,
 }
 
 #[derive(Debug, Default)]
@@ -95,6 +97,7 @@ impl Processes {
                 helper,
                 ledger,
                 state: Mutex::default(),
+                walls: OnceCell::new(),
             }),
         }
     }
@@ -162,7 +165,7 @@ impl Processes {
         start.environment.push(mark);
         let (route, events) = link.route();
         start.id = route.id();
-        link.ask(&Ask::Start(start))?;
+        link.ask(&Ask::Start(Box::new(start)))?;
         Ok(Some(Call {
             route,
             events,
@@ -195,6 +198,18 @@ impl Processes {
         decoding
             .await
             .unwrap_or_else(|error| Err(PictureError::Helper(error.to_string())))
+    }
+
+    /// Which walls hold commands in on this machine: tried out in a helper of its own, once per program.
+    pub async fn walls(&self) -> Walls {
+        let helper = self.inner.helper.clone();
+        let tried = self.inner.walls.get_or_init(|| async move {
+            let trying = tokio::task::spawn_blocking(move || probe::try_out(&helper));
+            trying
+                .await
+                .unwrap_or_else(|error| Walls::none(error.to_string()))
+        });
+        tried.await.clone()
     }
 
     /// The program that is started as a helper.
@@ -283,6 +298,7 @@ fn translate(spec: CommandSpec, place: ProcessPlace) -> Result<(String, StartCom
             .collect(),
         limit_ms: spec.limit.map(|limit| limit.as_millis() as u64),
         place,
+        walls: spec.walls,
     };
     Ok((program.to_string_lossy().into_owned(), start))
 }

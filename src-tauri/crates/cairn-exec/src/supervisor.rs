@@ -190,7 +190,7 @@ impl Supervisor {
             match self.frames.next() {
                 Ok(Some(Ask::Start(start))) => {
                     let id = start.id;
-                    match Running::start(start) {
+                    match Running::start(*start) {
                         Ok(running) => {
                             self.commands.insert(id, running);
                         }

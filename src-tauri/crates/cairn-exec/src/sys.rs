@@ -63,6 +63,116 @@ pub(crate) fn detach(command: &mut Command, on_death: Signal) {
     }
 }
 
+/// What a child puts on itself just before it becomes its program. Nothing of it can be taken off again.
+pub(crate) struct Entry {
+    /// Access rules.
+    pub(crate) rules: Option<OwnedFd>,
+    /// The filter of system calls.
+    pub(crate) filter: Option<Vec<libc::sock_filter>>,
+    /// Descriptors that the program gets under their numbers.
+    pub(crate) keep_open: Vec<OwnedFd>,
+}
+
+/// Lets the child put that on itself, after what [`detach`] does; it is never more privileged afterwards, whatever it
+/// runs. What cannot be put on keeps the program from being started.
+pub(crate) fn enter(command: &mut Command, entry: Entry) {
+    let prepare = move || {
+        // SAFETY: system calls on plain integers and on memory that this closure owns and that outlives the calls;
+        // nothing is allocated and no lock is taken.
+        unsafe {
+            for kept in &entry.keep_open {
+                if libc::fcntl(kept.as_raw_fd(), libc::F_SETFD, 0) != 0 {
+                    return Err(io::Error::last_os_error());
+                }
+            }
+            if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            if let Some(rules) = &entry.rules
+                && libc::syscall(libc::SYS_landlock_restrict_self, rules.as_raw_fd(), 0) != 0
+            {
+                return Err(io::Error::last_os_error());
+            }
+            if let Some(filter) = &entry.filter {
+                let program = libc::sock_fprog {
+                    len: filter.len() as libc::c_ushort,
+                    filter: filter.as_ptr().cast_mut(),
+                };
+                if libc::prctl(
+                    libc::PR_SET_SECCOMP,
+                    libc::SECCOMP_MODE_FILTER,
+                    &raw const program,
+                ) != 0
+                {
+                    return Err(io::Error::last_os_error());
+                }
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: `prepare` does only what may be done between fork and exec, as said in it.
+    unsafe {
+        command.pre_exec(prepare);
+    }
+}
+
+/// The version of the access rules that the system knows; 0 or less where it has none. See landlock(7).
+pub(crate) fn landlock_version() -> i32 {
+    const VERSION: libc::c_uint = 1;
+    // SAFETY: with this flag nothing is read and nothing is made.
+    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, 0, 0, VERSION) };
+    i32::try_from(version).unwrap_or(0)
+}
+
+/// Rules that refuse those kinds of access to files unless [`landlock_allow`] gives them, and keep those scopes in.
+pub(crate) fn landlock_rules(files: u64, scopes: u64) -> io::Result<OwnedFd> {
+    // Access to files, to ports, scopes. An older system wants the fields that it does not know to be zero.
+    let wanted: [u64; 3] = [files, 0, scopes];
+    // SAFETY: reads the local array, whose size it is told; the descriptor is new and owned by nobody else.
+    unsafe {
+        let made = libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            wanted.as_ptr(),
+            size_of_val(&wanted),
+            0,
+        );
+        let made = RawFd::try_from(made).unwrap_or(-1);
+        if made < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(OwnedFd::from_raw_fd(made))
+    }
+}
+
+/// Gives those kinds of access to a file, or to a folder with all beneath it.
+pub(crate) fn landlock_allow(rules: &OwnedFd, beneath: &OwnedFd, access: u64) -> io::Result<()> {
+    #[repr(C, packed)]
+    struct Beneath {
+        access: u64,
+        parent: i32,
+    }
+    const BENEATH: libc::c_int = 1;
+    let rule = Beneath {
+        access,
+        parent: beneath.as_raw_fd(),
+    };
+    // SAFETY: reads the local rule, which has the layout that the kernel documents.
+    let added = unsafe {
+        libc::syscall(
+            libc::SYS_landlock_add_rule,
+            rules.as_raw_fd(),
+            BENEATH,
+            &raw const rule,
+            0,
+        )
+    };
+    if added == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
 /// Marks all descriptors from `first` on, so that exec closes them. Case L08.
 fn close_on_exec_from(first: libc::c_int) {
     // SAFETY: system calls on plain integers; marking a descriptor that is not open fails and changes nothing.

@@ -105,6 +105,17 @@ pub(crate) fn signal(process: Process, signal: Signal) {
     }
 }
 
+/// Whether a process is the first of a namespace of processes below ours: it only waits for the others.
+pub(crate) fn is_first_of_namespace(pid: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+    ids.unwrap_or_default()
+        .split_ascii_whitespace()
+        .skip(1)
+        .last()
+        .is_some_and(|innermost| innermost == "1")
+}
+
 /// The command line of a process, or its name; cut to 300 characters.
 pub(crate) fn command_line(pid: i32) -> String {
     let read = |file: &str| std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();

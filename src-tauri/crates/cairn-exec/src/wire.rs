@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{Output, Slice, Survivor};
+use crate::sandbox::Confinement;
 
 /// Longest message, bytes. A line, an environment or a kept output are far below; anything above is a broken peer.
 const MAX_FRAME: usize = 16 << 20;
@@ -46,7 +47,7 @@ impl std::convert::From<OsText> for OsString {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Ask {
     /// Start a command.
-    Start(StartCommand),
+    Start(Box<StartCommand>),
     /// End it, with all that it started.
     Stop {
         /// Which.
@@ -101,6 +102,8 @@ pub(crate) struct StartCommand {
     pub(crate) limit_ms: Option<u64>,
     /// Whether anybody watches it live.
     pub(crate) place: ProcessPlace,
+    /// What holds it in.
+    pub(crate) walls: Option<Confinement>,
 }
 
 /// What the supervisor tells.

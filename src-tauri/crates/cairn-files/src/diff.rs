@@ -2,6 +2,7 @@
 //!
 //! Always the whole change: only beyond [`LINES_DRAWN`] lines is something left out, and then it is counted.
 
+mod choose;
 mod window;
 mod words;
 
@@ -17,6 +18,8 @@ use similar::{Algorithm, DiffOp};
 
 use crate::encoding::{self, Decoded};
 use crate::lines::{self, LineEnd, LineEnds};
+
+pub use choose::{ChooseError, Chosen, choose, is_divisible};
 
 /// Lines of hunks that are drawn at most.
 pub const LINES_DRAWN: usize = 5_000;

@@ -178,6 +178,8 @@ impl Window {
             Request::QueueEdit(params) => json(self.edit_queue(params).await?),
             Request::ApprovalAnswer(params) => json(self.answer_approval(params).await?),
             Request::QuestionAnswer(params) => json(self.answer_question(params).await?),
+            Request::InboxList(_) => json(self.inbox()),
+            Request::InboxShow(params) => json(self.show_waiting(&params.session)?),
             Request::PlanSet(params) => json(self.set_plan(params).await?),
             Request::PictureAdd(params) => json(self.add_picture(params).await?),
             Request::ProcessList(params) => json(self.processes(params).await?),
@@ -239,22 +241,15 @@ impl Window {
         self.host.open_session(&self.project, id, Presence::Person).await
     }
 
-    /// Only http, https and mailto leave, by way of the system, never within the window. Case W22.
+    /// Opens a link in the person's browser or mail program, if it is one that may be opened.
     fn link(&self, href: &str) -> Result<Nothing, ApiError> {
-        let bad = || {
-            ApiError::new(
+        let Some(href) = crate::render::alive(href) else {
+            return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                "Only http, https and mailto links are opened.",
-            )
+                "Only http, https and mailto links are opened, without attachments, of at most 2,048 characters.",
+            ));
         };
-        let fine = href.len() <= 2_048 && !href.chars().any(|c| c.is_control() || c.is_whitespace());
-        let scheme = href
-            .split_once(':')
-            .map(|(scheme, _)| scheme.to_ascii_lowercase());
-        if !fine || !matches!(scheme.as_deref(), Some("http" | "https" | "mailto")) {
-            return Err(bad());
-        }
-        self.desk.open_link(href).map(|()| Nothing {}).map_err(|why| {
+        self.desk.open_link(&href).map(|()| Nothing {}).map_err(|why| {
             ApiError::new(
                 ErrorCode::Internal,
                 format!("The link could not be opened: {why}. Copy it instead."),
@@ -282,6 +277,7 @@ fn changes_something(request: &Request) -> bool {
             | Request::SessionList(_)
             | Request::SessionSearch(_)
             | Request::SessionOpen(_)
+            | Request::InboxList(_)
             | Request::ProcessList(_)
             | Request::ProcessOutput(_)
             | Request::ProcessLeftovers(_)

@@ -152,28 +152,23 @@ impl Config {
             self.default_profile = Some(profile.to_owned());
             self.set_origin("default_profile", ValueOrigin::Environment);
         }
-        match environment
-            .get("CAIRN_MODE")
-            .map(|name| (name, name.to_str().and_then(mode_of)))
-        {
-            None => {}
-            Some((_, Some(mode))) => {
-                self.default_mode = mode;
-                self.set_origin("default_mode", ValueOrigin::Environment);
-            }
+        let Some(name) = environment.get("CAIRN_MODE") else {
+            return;
+        };
+        if let Some(mode) = name.to_str().and_then(mode_of) {
+            self.default_mode = mode;
+            self.set_origin("default_mode", ValueOrigin::Environment);
+        } else if self.broken.is_none() {
             // What was asked for is not known, so nothing is let pass as if it were.
-            Some((name, None)) if self.broken.is_none() => {
-                self.broken = Some(ConfigError {
-                    path: "CAIRN_MODE".to_owned(),
-                    line: 0,
-                    column: 0,
-                    reason: format!(
-                        "`{}` is no mode; expected manual, accept-edits, auto or plan",
-                        name.to_string_lossy()
-                    ),
-                });
-            }
-            Some(_) => {}
+            self.broken = Some(ConfigError {
+                path: "CAIRN_MODE".to_owned(),
+                line: 0,
+                column: 0,
+                reason: format!(
+                    "`{}` is no mode; expected manual, accept-edits, auto or plan",
+                    name.to_string_lossy()
+                ),
+            });
         }
     }
 

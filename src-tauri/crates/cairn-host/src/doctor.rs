@@ -1,6 +1,6 @@
 //! `cairn doctor`: what was found on this machine, and what is missing.
 
-use cairn_exec::Shell;
+use cairn_exec::{Gap, Layer, Shell, Walls};
 
 use crate::host::Host;
 
@@ -15,7 +15,8 @@ pub struct Finding {
     pub found: String,
 }
 
-/// Looks for model servers, keychain, shell, configuration and folders. Starts nothing; asks loopback ports only.
+/// Looks for model servers, keychain, shell, configuration and folders. Asks loopback ports only; starts nothing but the trial of
+/// the sandbox.
 pub async fn doctor(host: &Host) -> Vec<Finding> {
     let finding = |what: &str, fine, found: String| Finding {
         what: what.to_owned(),
@@ -56,10 +57,38 @@ pub async fn doctor(host: &Host) -> Vec<Finding> {
     });
     let shell = Shell::find(host.environment().get("PATH"));
     all.push(finding("shell", true, shell.invocation().to_owned()));
-    all.push(finding(
-        "sandbox",
-        false,
-        "commands are not sandboxed in this version; each one asks".to_owned(),
-    ));
+    let (fine, found) = sandbox(&host.processes().walls().await);
+    all.push(finding("sandbox", fine, found));
     all
+}
+
+/// Which walls hold commands in, what they do not keep, and why there are no better ones.
+fn sandbox(walls: &Walls) -> (bool, String) {
+    let mut found = match &walls.layer {
+        Some(Layer::Bubblewrap(program)) => format!("bubblewrap ({})", program.display()),
+        Some(Layer::Landlock) => "Landlock and a filter of system calls".to_owned(),
+        #[cfg(target_os = "macos")]
+        Some(Layer::Seatbelt) => "Seatbelt".to_owned(),
+        None => "commands are not sandboxed, so in auto every one of them asks".to_owned(),
+    };
+    for gap in &walls.gaps {
+        found.push_str(match gap {
+            Gap::InsideWritable => {
+                "; protected files inside the project not enforced, credential files inside it can be read"
+            }
+            Gap::Attributes => "; rights and times of files outside not enforced",
+            Gap::Signals => "; signals to your other processes not enforced",
+        });
+    }
+    for why in &walls.why_not {
+        found.push_str("; ");
+        found.push_str(why);
+    }
+    let best = walls.layer.is_some() && walls.gaps.is_empty();
+    if !best {
+        found.push_str(
+            ". Install the package bubblewrap and allow unprivileged user namespaces, then start Cairn again",
+        );
+    }
+    (best, found)
 }

@@ -13,6 +13,7 @@ use cairn_protocol::{
 };
 use tokio::sync::mpsc;
 
+use crate::inbox::Place;
 use crate::processes::{self, LastSeq};
 use crate::render::{self, Growing};
 
@@ -168,7 +169,11 @@ pub(crate) fn draw_item(item: &mut Item) {
 fn is_for_the_list(body: &EventBody) -> bool {
     matches!(
         body,
-        EventBody::SessionChanged { .. } | EventBody::Notice { .. } | EventBody::CloseAsked { .. }
+        EventBody::SessionChanged { .. }
+            | EventBody::Notice { .. }
+            | EventBody::CloseAsked { .. }
+            | EventBody::InboxChanged { .. }
+            | EventBody::SessionWanted { .. }
     )
 }
 
@@ -182,6 +187,8 @@ pub(crate) struct Sink {
     pub(crate) last_seq: LastSeq,
     /// The session's commands.
     pub(crate) processes: Group,
+    /// What of the session waits for the person.
+    pub(crate) inbox: Place,
 }
 
 impl EventSink for Sink {
@@ -193,6 +200,7 @@ impl EventSink for Sink {
         }
         self.last_seq.store(event.seq, Ordering::Relaxed);
         self.fanout.send_event(event);
+        self.inbox.hear(event);
         if matches!(event.body, EventBody::TurnCompleted { .. })
             && let Some(notice) = processes::still_running(&self.processes)
         {

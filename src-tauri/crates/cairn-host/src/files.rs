@@ -40,6 +40,23 @@ pub(crate) fn open_at_once(path: &Path) -> io::Result<fs::File> {
     options.open(path)
 }
 
+/// Opens a file to write at its end, for the user alone (0600), whatever it was before.
+pub(crate) fn append_private(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        if file.metadata()?.permissions().mode() & 0o077 != 0 {
+            file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        }
+    }
+    Ok(file)
+}
+
 /// Text of one of our own small files; none when it is not there.
 ///
 /// The error says in a few words what is in the way: it is no regular file, larger than `most` bytes, not readable or no

@@ -10,7 +10,7 @@ use cairn_agent::world::World;
 use cairn_exec::{HelperProgram, Ledger, Processes, Shell, child_environment};
 use cairn_models::demo::Pace;
 use cairn_policy::{RuleOrigin, RuleSet};
-use cairn_protocol::{ApiError, Notice, NoticeLevel, ProjectKey, SessionId};
+use cairn_protocol::{ApiError, EventBody, Notice, NoticeLevel, ProjectKey, SessionId};
 use cairn_store::{Secrets, Store};
 use tokio::sync::MutexGuard;
 
@@ -18,6 +18,7 @@ use crate::config::Config;
 use crate::environment::Environment;
 use crate::fanout::Fanout;
 use crate::home::Home;
+use crate::inbox::Inbox;
 use crate::models::{self, DEMO, KEY_VARIABLES, ModelCache};
 use crate::project::{Demo, Project};
 use crate::rules::{OwnRules, ProjectRules};
@@ -42,6 +43,7 @@ pub struct Host {
     pace: Pace,
     fanouts: Mutex<HashMap<ProjectKey, Arc<Fanout>>>,
     open: tokio::sync::Mutex<Open>,
+    inbox: Inbox,
     world: Arc<dyn World>,
 }
 
@@ -69,6 +71,7 @@ impl Host {
             pace,
             fanouts: Mutex::default(),
             open: tokio::sync::Mutex::default(),
+            inbox: Inbox::default(),
             world: Arc::new(RealWorld),
             store,
             home,
@@ -163,6 +166,20 @@ impl Host {
     pub(crate) fn fanout(&self, project: &ProjectKey) -> Arc<Fanout> {
         let mut fanouts = self.fanouts.lock().unwrap_or_else(PoisonError::into_inner);
         fanouts.entry(project.clone()).or_default().clone()
+    }
+
+    /// What waits for the person, in every window.
+    pub(crate) fn inbox(&self) -> &Inbox {
+        &self.inbox
+    }
+
+    /// Tells every window how much waits.
+    pub(crate) fn inbox_changed(&self) {
+        let waiting = self.inbox.count();
+        let fanouts = self.fanouts.lock().unwrap_or_else(PoisonError::into_inner);
+        for fanout in fanouts.values() {
+            fanout.to_all(EventBody::InboxChanged { waiting }, self.world.now());
+        }
     }
 
     /// Says something in every window.

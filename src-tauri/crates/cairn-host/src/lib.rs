@@ -14,6 +14,7 @@ mod git;
 mod headless;
 mod home;
 mod host;
+mod inbox;
 mod logs;
 mod memory;
 mod models;
@@ -46,7 +47,7 @@ pub use world::day;
 pub mod parts {
     pub use cairn_agent::driver::SessionHandle;
     pub use cairn_agent::effect::{Archived, Input};
-    pub use cairn_exec::{HelperProgram, become_program, helper_main};
+    pub use cairn_exec::{HelperProgram, become_program, helper_main, restart_without};
     pub use cairn_files::diff::unified;
     pub use cairn_models::demo::Pace;
     /// Media type of a picture by its first bytes; none for anything else.
@@ -57,5 +58,5 @@ pub mod parts {
         }
     }
 
-    pub use cairn_policy::{Approve, Presence, Show, show, shown_text};
+    pub use cairn_policy::{Approve, Presence, Sandbox, Show, show, shown_text};
 }

@@ -12,16 +12,34 @@ mod growing;
 mod link;
 
 pub(crate) use growing::Growing;
+pub(crate) use link::alive;
 
 /// Blocks nested deeper than this are shown as they were written.
 const DEPTH: usize = 24;
 
-/// The whole text as a tree.
+/// Bytes of a text that are drawn; no model writes more in one go that a person would read.
+const LONGEST: usize = 200_000;
+
+/// Rows of a table that are drawn.
+const ROWS: usize = 1_000;
+
+/// Bytes of a word that are drawn: the engine's search for a place to break one grows faster than the word.
+const WORD: usize = 4_000;
+
+/// The whole text as a tree, as far as it is drawn.
 pub(crate) fn markdown(source: &str) -> Vec<RichBlock> {
-    blocks_with_places(source, Highlight::Always)
+    let (drawn, rest) = source.split_at(source.floor_char_boundary(LONGEST));
+    let mut blocks: Vec<RichBlock> = blocks_with_places(drawn, Highlight::Always)
         .into_iter()
         .map(|(block, _)| block)
-        .collect()
+        .collect();
+    blocks.extend(cut(rest.len()));
+    blocks
+}
+
+/// What says that so many bytes are not drawn.
+fn cut(bytes: usize) -> Option<RichBlock> {
+    (bytes > 0).then_some(RichBlock::Cut { bytes: bytes as u64 })
 }
 
 /// Whether code gets its colours.
@@ -40,12 +58,15 @@ fn blocks_with_places(source: &str, highlight: Highlight) -> Vec<(RichBlock, Ran
         source,
         events: Parser::new_ext(source, options).into_offset_iter(),
         highlight,
+        left_out: 0,
     };
     let mut blocks = Vec::new();
     while let Some((event, place)) = tree.events.next() {
         if let Some(block) = tree.block(event, &place, 0) {
-            blocks.push((block, place));
+            blocks.push((block, place.clone()));
         }
+        let left_out = std::mem::take(&mut tree.left_out);
+        blocks.extend(cut(left_out).map(|block| (block, place)));
     }
     blocks
 }
@@ -54,6 +75,8 @@ struct Tree<'a> {
     source: &'a str,
     events: pulldown_cmark::OffsetIter<'a>,
     highlight: Highlight,
+    /// Bytes of rows and words that were left out.
+    left_out: usize,
 }
 
 impl<'a> Tree<'a> {
@@ -61,15 +84,11 @@ impl<'a> Tree<'a> {
         match event {
             Event::Start(tag) if depth >= DEPTH => {
                 self.skip(&tag.to_end());
-                Some(RichBlock::Verbatim {
-                    text: self.text(place),
-                })
+                Some(self.verbatim(&self.text(place)))
             }
             Event::Start(tag) => Some(self.tagged(tag, place, depth)),
             Event::Rule => Some(RichBlock::Rule),
-            Event::Html(text) => Some(RichBlock::Verbatim {
-                text: text.trim_end().to_owned(),
-            }),
+            Event::Html(text) => Some(self.verbatim(text.trim_end())),
             Event::End(_) => None,
             // Running text directly within a list entry: a paragraph without a tag.
             other => {
@@ -111,14 +130,13 @@ impl<'a> Tree<'a> {
                 items: self.items(&end, depth + 1),
             },
             Tag::Table(align) => self.table(&align, &end, depth),
-            Tag::HtmlBlock => RichBlock::Verbatim {
-                text: self.plain_text(&end).trim_end().to_owned(),
-            },
+            Tag::HtmlBlock => {
+                let text = self.plain_text(&end);
+                self.verbatim(text.trim_end())
+            }
             _ => {
                 self.skip(&end);
-                RichBlock::Verbatim {
-                    text: self.text(place),
-                }
+                self.verbatim(&self.text(place))
             }
         }
     }
@@ -168,8 +186,12 @@ impl<'a> Tree<'a> {
 
     fn table(&mut self, align: &[Alignment], end: &TagEnd, depth: usize) -> RichBlock {
         let (mut head, mut rows, mut row) = (Vec::new(), Vec::new(), Vec::new());
-        while let Some((event, _)) = self.events.next() {
+        while let Some((event, place)) = self.events.next() {
             match event {
+                Event::Start(tag @ Tag::TableRow) if rows.len() == ROWS => {
+                    self.skip(&tag.to_end());
+                    self.left_out += place.len();
+                }
                 Event::Start(tag @ Tag::TableCell) => row.push(self.inlines(&tag.to_end(), depth)),
                 Event::End(TagEnd::TableHead) => head = std::mem::take(&mut row),
                 Event::End(TagEnd::TableRow) => rows.push(std::mem::take(&mut row)),
@@ -203,16 +225,20 @@ impl<'a> Tree<'a> {
 
     fn inline(&mut self, event: Event<'a>, out: &mut Vec<RichInline>, depth: usize) {
         match event {
-            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => push_text(out, &text),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
+                self.left_out += push_text(out, &text);
+            }
             Event::Code(text) => out.push(RichInline::Code {
                 text: text.into_string(),
             }),
-            Event::SoftBreak => push_text(out, "\n"),
+            Event::SoftBreak => self.left_out += push_text(out, "\n"),
             Event::HardBreak => out.push(RichInline::Break),
-            Event::TaskListMarker(checked) => push_text(out, if checked { CHECKED } else { UNCHECKED }),
+            Event::TaskListMarker(checked) => {
+                self.left_out += push_text(out, if checked { CHECKED } else { UNCHECKED });
+            }
             Event::Start(tag) if depth >= DEPTH => {
                 let text = self.plain_text(&tag.to_end());
-                push_text(out, &text);
+                self.left_out += push_text(out, &text);
             }
             Event::Start(tag) => {
                 let end = tag.to_end();
@@ -270,6 +296,13 @@ impl<'a> Tree<'a> {
     fn text(&self, place: &Range<usize>) -> String {
         self.source.get(place.clone()).unwrap_or_default().to_owned()
     }
+
+    /// Text as it was written, without what no line could hold.
+    fn verbatim(&mut self, source: &str) -> RichBlock {
+        let mut text = String::new();
+        self.left_out += push_words(&mut text, source);
+        RichBlock::Verbatim { text }
+    }
 }
 
 /// How a task mark travels from its event to its entry: private-use characters that no keyboard types.
@@ -291,13 +324,32 @@ fn take_mark(blocks: &mut [RichBlock]) -> Option<bool> {
     Some(checked)
 }
 
-fn push_text(out: &mut Vec<RichInline>, words: &str) {
-    match out.last_mut() {
-        Some(RichInline::Text { text }) => text.push_str(words),
-        _ => out.push(RichInline::Text {
-            text: words.to_owned(),
-        }),
+/// Adds words to the text that ends a list, no word longer than [`WORD`]. Gives the number of bytes left out.
+fn push_text(out: &mut Vec<RichInline>, words: &str) -> usize {
+    if let Some(RichInline::Text { text }) = out.last_mut() {
+        return push_words(text, words);
     }
+    let mut text = String::new();
+    let left_out = push_words(&mut text, words);
+    out.push(RichInline::Text { text });
+    left_out
+}
+
+fn push_words(text: &mut String, words: &str) -> usize {
+    let mut left_out = 0;
+    let mut run = text.len() - text.trim_end_matches(|c: char| !c.is_whitespace()).len();
+    for word in words.split_inclusive(char::is_whitespace) {
+        let letters = word.trim_end_matches(char::is_whitespace);
+        let (drawn, rest) = letters.split_at(letters.floor_char_boundary(WORD.saturating_sub(run)));
+        text.push_str(drawn);
+        left_out += rest.len();
+        run += drawn.len();
+        if letters.len() < word.len() {
+            text.push_str(word.get(letters.len()..).unwrap_or_default());
+            run = 0;
+        }
+    }
+    left_out
 }
 
 fn is_inline_tag(tag: &Tag<'_>) -> bool {

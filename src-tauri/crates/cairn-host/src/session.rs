@@ -14,10 +14,12 @@ use cairn_protocol::{
     WIRE_VERSION,
 };
 use cairn_store::{Lease, Loaded};
+use cairn_tools::bounds::Bounds;
 use cairn_tools::place::{RepositoryTrust, Workspace};
 
 use crate::fanout::Sink;
 use crate::host::Host;
+use crate::inbox::Place;
 use crate::memory::ProjectMemory;
 use crate::processes::LastSeq;
 use crate::project::Project;
@@ -121,10 +123,11 @@ impl Host {
             .map_err(|error| storage_error(&error))?;
         let log = log_of(loaded);
         let profile = log.session.profile.clone();
-        let policy = self.policy(project, log.session.mode, presence);
+        let bounds = self.bounds(project).await;
+        let policy = self.policy(project, log.session.mode, presence, bounds.as_deref());
         let last_seq = LastSeq::new(log.last_seq.into());
         let processes = self.group(project, id, &last_seq);
-        let surface = self.surface(project, id, &processes, last_seq);
+        let surface = self.surface(project, id, &log.session.title, &processes, last_seq, bounds);
         let handle = driver::open(log, policy, self.limits(), surface);
         if let Some(profile) = profile {
             // A model that cannot be made now is said when it is needed.
@@ -143,7 +146,20 @@ impl Host {
         Ok(session)
     }
 
-    fn policy(&self, project: &Project, mode: Mode, presence: Presence) -> Policy {
+    /// What holds commands of a project in. The trial is made once per process.
+    async fn bounds(&self, project: &Project) -> Option<Arc<Bounds>> {
+        let walls = self.processes().walls().await;
+        let workspace = Workspace::new(project.root.clone(), self.home().own_folders());
+        match Bounds::new(&walls, workspace.places(), &self.home().project(&project.key)) {
+            Ok(bounds) => bounds.map(Arc::new),
+            Err(error) => {
+                tracing::warn!(%error, "commands are not sandboxed: private folders could not be made");
+                None
+            }
+        }
+    }
+
+    fn policy(&self, project: &Project, mode: Mode, presence: Presence, bounds: Option<&Bounds>) -> Policy {
         let workspace = Workspace::new(project.root.clone(), self.home().own_folders());
         let places = workspace.places().clone();
         let rules = self.rules_of(project);
@@ -153,7 +169,7 @@ impl Host {
             rules,
             edits: Edits::AsMode,
             presence,
-            sandbox: Sandbox::NotEnforced,
+            sandbox: bounds.map_or(Sandbox::NotEnforced, Bounds::sandbox),
             reading: self.config().reading,
             taint: Taint::None,
         }
@@ -172,8 +188,10 @@ impl Host {
         self: &Arc<Self>,
         project: &Arc<Project>,
         id: &SessionId,
+        title: &str,
         processes: &Group,
         last_seq: LastSeq,
+        bounds: Option<Arc<Bounds>>,
     ) -> Surface {
         let seen = SeenFiles::new(&self.home().project(&project.key), id);
         let workspace = Workspace::new(project.root.clone(), self.home().own_folders());
@@ -182,7 +200,7 @@ impl Host {
             let host = trusts.upgrade();
             host.map_or(RepositoryTrust::Untrusted, |host| host.repository_trust(&of))
         });
-        let workspace = Arc::new(workspace);
+        let workspace = Arc::new(workspace.with_bounds(bounds));
         let keeper = workspace.clone();
         let keep_coverage = Box::new(move || seen.keep(&keeper));
         let store = Arc::new(self.store().clone());
@@ -216,6 +234,7 @@ impl Host {
                 keep_coverage,
                 last_seq,
                 processes: processes.clone(),
+                inbox: Place::new(self, project, id, title),
             }),
             settled: {
                 let processes = self.processes().clone();

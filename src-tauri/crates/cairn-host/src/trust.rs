@@ -13,7 +13,6 @@ use std::path::PathBuf;
 use cairn_protocol::{ApiError, ErrorCode, Proposal, ProposalChange, TrustState, TrustView, UnixMillis};
 use cairn_tools::place::RepositoryTrust;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::files;
 use crate::host::Host;
@@ -144,12 +143,8 @@ impl Looked {
         let all = (&self.listed.entries, &self.identity, &self.listed.problem);
         // What cannot be written down cannot be repeated either.
         let text = serde_json::to_vec(&all).unwrap_or_default();
-        hex(&Sha256::digest(text))
+        cairn_files::hash::of_bytes(&text)
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Host {

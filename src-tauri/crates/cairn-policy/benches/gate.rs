@@ -88,6 +88,7 @@ fn judged(policy: &Policy, line: &str) -> Duration {
                 workdir: workdir.clone(),
                 place: Place::Inside,
                 network: false,
+                outside: false,
             };
             black_box(decide(policy, &[effect]));
             start.elapsed()

@@ -10,6 +10,8 @@ mod judge;
 mod reach;
 mod write;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use cairn_protocol::{Decided, Mode, RuleOffer, UnixMillis};
 
 use crate::{Effect, Places, RuleSet};
@@ -77,7 +79,8 @@ pub enum Sandbox {
     NotEnforced,
     /// It writes only to the project and to temporary folders, reads no credentials and reaches no network.
     Enforced,
-    /// The same, but protected files inside the project can be written: commands that run project code ask in `auto`.
+    /// The same, but inside the project protected files can be written and credential files read: commands that run
+    /// project code ask in `auto`, and searches ask as without a sandbox.
     WithoutProtected,
 }
 
@@ -85,6 +88,11 @@ impl Sandbox {
     /// Whether commands are held in at all.
     pub fn is_enforced(self) -> bool {
         self != Self::NotEnforced
+    }
+
+    /// Whether commands can read no credential file, inside the project neither.
+    pub fn hides_credentials(self) -> bool {
+        self == Self::Enforced
     }
 }
 
@@ -149,16 +157,23 @@ pub struct Asked {
 /// Decides about a call by all that it would do.
 ///
 /// Deny wins over ask, ask over allow. A call that declares nothing cannot be judged and asks; one that touches only
-/// the agent's own things declares [`Effect::Own`].
+/// the agent's own things declares [`Effect::Own`]. A fault inside asks as well: failing to judge never lets anything
+/// run, and never ends the session.
 pub fn decide(policy: &Policy, effects: &[Effect]) -> Decision {
-    let verdicts: Vec<judge::Verdict> = if effects.is_empty() {
-        vec![judge::unknown()]
-    } else {
+    combined(policy, || {
+        if effects.is_empty() {
+            return vec![judge::unknown()];
+        }
         effects
             .iter()
             .flat_map(|effect| judge::judge(policy, effect))
             .collect()
-    };
+    })
+}
+
+fn combined(policy: &Policy, judge: impl FnOnce() -> Vec<judge::Verdict>) -> Decision {
+    // What is judged is only looked at, so nothing is left half changed.
+    let verdicts = catch_unwind(AssertUnwindSafe(judge)).unwrap_or_else(|_| vec![judge::failed()]);
     card::combine(policy, verdicts)
 }
 

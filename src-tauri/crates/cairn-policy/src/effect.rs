@@ -77,6 +77,8 @@ pub enum Effect {
         place: Place,
         /// Whether it asks for the network.
         network: bool,
+        /// Whether it asks to run outside the sandbox.
+        outside: bool,
         /// What is known about the programs and paths in it. Without them nothing of it runs unasked but an exact line.
         facts: CommandFacts,
     },

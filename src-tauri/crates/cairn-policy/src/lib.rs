@@ -21,7 +21,7 @@ pub use effect::*;
 pub use facts::{CommandFacts, Found, RealKind, RealPath, Repository, Surroundings};
 pub use git::{GitRead, git_read};
 pub use host::{is_this_machine, shared_domain};
-pub use path::{Places, is_credential, runs_later};
+pub use path::{Places, credential_places, is_credential, is_protected, runs_later};
 pub use rule::{
     ExactLine, Granted, HostName, LeadingWords, MAX_RULE_BYTES, PathGlob, Rule, RuleError, RuleList,
     RuleOrigin, RuleSet, ServerTool,

@@ -125,6 +125,17 @@ pub fn is_credential(path: &Path) -> bool {
     names::is_credential(&folded(path))
 }
 
+/// Folders and files of a home folder that hold credentials whatever is in them, relative to it, in lower case. For
+/// walls that hide them as a whole.
+pub fn credential_places() -> Vec<PathBuf> {
+    names::credential_places().collect()
+}
+
+/// Whether writing to a file of that path asks everywhere, judged by its names alone. SPEC P3.
+pub fn is_protected(path: &Path) -> bool {
+    names::is_protected(&folded(path))
+}
+
 /// Whether a file is a build file: nothing special to write, but it runs code when the project is next built or
 /// tested, and the card says so (F11).
 pub fn runs_later(path: &Path) -> bool {

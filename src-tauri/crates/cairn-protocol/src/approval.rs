@@ -29,6 +29,9 @@ pub struct Approval {
     pub offers: Vec<RuleOffer>,
     /// Whether *Accept edits for this request* is offered.
     pub offers_accept_edits: bool,
+    /// Whether each changed place of its one file may be taken, left or written anew. False in events of older builds.
+    #[serde(default)]
+    pub offers_hunks: bool,
     /// What would be lost, for destructive things: no letter, no filled button.
     pub loss: Option<String>,
     /// Whether *Allow once* is the filled button; false outside the project, for the network and for tainted requests.
@@ -171,12 +174,36 @@ pub enum ApprovalAnswer {
     },
     /// Run it, and let edits inside the project pass until the request ends.
     AcceptEdits,
+    /// Make only this of an edit: one choice for each of its changed places, in order. Only where
+    /// [`Approval::offers_hunks`], and not with all of them left.
+    AllowChanged {
+        /// The choices.
+        hunks: Vec<HunkChoice>,
+    },
     /// Do not run it; the agent goes on.
     Skip,
     /// Do not run it; the agent stops, or with a note gets the note and goes on.
     Deny {
         /// What to do instead.
         note: Option<String>,
+    },
+}
+
+/// What becomes of one changed place of an edit. SPEC P4.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[ts(export)]
+pub enum HunkChoice {
+    /// It is made as proposed.
+    Take,
+    /// The file stays there as it is.
+    Leave,
+    /// These lines stand there instead: for all that the place shows of the new file, the unchanged lines around the
+    /// change included. Line ends are `\n`, whatever the file's are. Not for places that show a chip, since what it
+    /// stands for is not in the text.
+    Replace {
+        /// The lines.
+        text: String,
     },
 }
 

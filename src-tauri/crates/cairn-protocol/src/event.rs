@@ -136,6 +136,16 @@ pub enum EventBody {
         /// Sessions that work.
         working: u32,
     },
+    /// What waits for the person changed, in whatever window. Transient.
+    InboxChanged {
+        /// How many things wait over all windows.
+        waiting: u32,
+    },
+    /// Another window's inbox leads to a session of this window's project. Transient.
+    SessionWanted {
+        /// The session to open.
+        wanted: SessionId,
+    },
     /// Written by a newer build; kept as it is.
     Unknown {
         /// The kind as the newer build named it.
@@ -158,6 +168,8 @@ impl EventBody {
                 | Self::ProcessChanged { .. }
                 | Self::Notice { .. }
                 | Self::CloseAsked { .. }
+                | Self::InboxChanged { .. }
+                | Self::SessionWanted { .. }
         )
     }
 }

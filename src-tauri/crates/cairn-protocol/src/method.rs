@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    ApprovalAnswer, ApprovalId, Attachment, ClientId, LeftoverParams, LeftoversResult, Mode, Picture,
-    Process, ProcessListResult, ProcessOutput, ProcessOutputParams, ProcessParams, QuestionAnswer,
+    ApprovalAnswer, ApprovalId, Attachment, ClientId, InboxResult, LeftoverParams, LeftoversResult, Mode,
+    Picture, Process, ProcessListResult, ProcessOutput, ProcessOutputParams, ProcessParams, QuestionAnswer,
     QuestionId, QueueId, Session, SessionId, SessionSnapshot, SettingsView, TodoItem, TrustParams, TrustView,
     UnixMillis,
 };
@@ -294,6 +294,10 @@ methods! {
     ApprovalAnswer approval_answer "approval/answer" ApprovalAnswerParams => Nothing;
     /// Answers a question.
     QuestionAnswer question_answer "question/answer" QuestionAnswerParams => Nothing;
+    /// Everything that waits for the person, over all windows.
+    InboxList inbox_list "inbox/list" Nothing => InboxResult;
+    /// Brings the window to the front in which a session runs; any session that waits, of any project.
+    InboxShow inbox_show "inbox/show" SessionParams => Nothing;
     /// Changes the plan; the model is told.
     PlanSet plan_set "plan/set" PlanParams => Nothing;
     /// Keeps a pasted picture.

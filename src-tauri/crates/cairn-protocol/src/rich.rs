@@ -55,6 +55,11 @@ pub enum RichBlock {
         /// The source text.
         text: String,
     },
+    /// More of the text is there, and is not drawn: so much of it would only make the window slow.
+    Cut {
+        /// How much, bytes of the source.
+        bytes: u64,
+    },
 }
 
 /// An entry of a list.

@@ -2,6 +2,8 @@
 //!
 //! Owns: the order check, journal, swap, coverage. Must never know: how the new content was made up.
 
+mod chosen;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -82,6 +84,7 @@ impl Change {
                 change: self,
                 diff,
                 after_hash,
+                by_person: false,
             })),
         }
     }
@@ -235,11 +238,26 @@ struct Apply {
     diff: FileDiff,
     /// None when the file will be gone.
     after_hash: Option<String>,
+    /// The person changed it before allowing it.
+    by_person: bool,
 }
 
 impl Execute for Apply {
-    fn execute(self: Box<Self>, context: CallContext) -> BoxFuture<'static, ToolOutcome> {
+    fn takes_hunks(&self) -> bool {
+        let Change { before, after, .. } = &self.change;
+        let before = before.as_ref().map_or(&[][..], |before| &before.bytes);
+        after
+            .as_ref()
+            .is_some_and(|after| diff::is_divisible(before, after, &self.diff))
+    }
+
+    fn execute(mut self: Box<Self>, context: CallContext) -> BoxFuture<'static, ToolOutcome> {
         Box::pin(async move {
+            if let Some(choices) = &context.hunks
+                && let Err(refused) = self.take_only(choices)
+            {
+                return *refused;
+            }
             // A task of its own: whoever stops waiting for it does not stop it between the journal and the disk.
             tokio::spawn(self.run(context))
                 .await
@@ -393,12 +411,12 @@ impl Apply {
     }
 
     fn outcome(&self, unrecorded: Option<StoreError>) -> ToolOutcome {
-        outcome_of(
-            &self.change.told,
-            &self.diff,
-            unrecorded.as_ref(),
-            self.change.tells_diff,
-        )
+        let tells_diff = self.change.tells_diff;
+        let mut outcome = outcome_of(&self.change.told, &self.diff, unrecorded.as_ref(), tells_diff);
+        if self.by_person {
+            outcome.note.push_str(", changed by you");
+        }
+        outcome
     }
 
     fn failed(&self, failure: &Failure) -> ToolOutcome {

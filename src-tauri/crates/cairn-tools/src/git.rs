@@ -118,6 +118,8 @@ impl Git {
                     environment: self.hardened(&repository),
                     limit: Some(LIMIT),
                     cancel: tokio_util::sync::CancellationToken::new(),
+                    // Hardened already, and what it reads is what it is for.
+                    walls: None,
                 },
                 line: format!("git {target}"),
                 hides: read.shows_content,

@@ -4,6 +4,7 @@
 
 pub mod args;
 pub mod ask_user;
+pub mod bounds;
 mod change;
 pub mod context_status;
 pub mod delete_file;
@@ -60,6 +61,7 @@ pub fn all(
     ));
     let web = Arc::new(Web::internet());
     let folder = workspace.root().path().to_owned();
+    let bounds = workspace.bounds().cloned();
     vec![
         watched(Arc::new(read_file::ReadFile::new(
             workspace.clone(),
@@ -75,7 +77,9 @@ pub fn all(
         watched(delete_file::tool(workspace.clone())),
         watched(make_dir::tool(workspace.clone())),
         watched(shell.clone()),
-        watched(Arc::new(process_output::ProcessOutput::new(group.clone()))),
+        watched(Arc::new(
+            process_output::ProcessOutput::new(group.clone()).with_workspace(workspace.clone()),
+        )),
         watched(Arc::new(process_kill::ProcessKill::new(group))),
         watched(Arc::new(git::Git::new(
             workspace,
@@ -85,13 +89,9 @@ pub fn all(
         ))),
         // These two mark and flag what they bring themselves.
         Arc::new(web_fetch::WebFetch::new(web.clone(), processes.clone())),
-        Arc::new(web_search::WebSearch::new(
-            web,
-            web_config,
-            processes,
-            environment,
-            folder,
-        )),
+        Arc::new(
+            web_search::WebSearch::new(web, web_config, processes, environment, folder).with_bounds(bounds),
+        ),
         // What these tell are the words of the model and the person.
         Arc::new(todo_write::TodoWrite::new()),
         Arc::new(ask_user::AskUser::new()),

@@ -13,6 +13,7 @@ use cairn_files::coverage::Coverage;
 use cairn_files::{FileError, Resolved, Root};
 use cairn_policy::{Effect, Places};
 
+use crate::bounds::Bounds;
 use crate::walk::{Met, Scope, Stop, Visit, walk_alone};
 
 /// What git may do by itself in a project's repository. SPEC P11, W3.
@@ -49,6 +50,7 @@ pub struct Workspace {
     coverage: Mutex<Coverage>,
     existed: Mutex<HashSet<u64>>,
     names: Once,
+    bounds: Option<Arc<Bounds>>,
     trust: TrustSource,
 }
 
@@ -67,8 +69,21 @@ impl Workspace {
             coverage: Mutex::default(),
             existed: Mutex::default(),
             names: Once::new(),
+            bounds: None,
             trust: TrustSource(Arc::new(RepositoryTrust::default)),
         }
+    }
+
+    /// The same with what holds commands in.
+    #[must_use]
+    pub fn with_bounds(mut self, bounds: Option<Arc<Bounds>>) -> Self {
+        self.bounds = bounds;
+        self
+    }
+
+    /// What holds commands in; none where nothing does.
+    pub fn bounds(&self) -> Option<&Arc<Bounds>> {
+        self.bounds.as_ref()
     }
 
     /// The same with somebody to ask whether the folder is trusted. Asked often; must not take long.
@@ -178,6 +193,18 @@ impl Workspace {
                 stop: &stop,
             });
         });
+    }
+}
+
+impl Drop for Workspace {
+    /// The session ends: what its commands in the background made since the last look does not stay either.
+    fn drop(&mut self) {
+        if let Some(bounds) = &self.bounds {
+            let moved = bounds.check_watched(&|path| self.coverage().saw_whole(path), &|_| false);
+            for one in moved {
+                tracing::info!(from = %one.from.display(), to = ?one.to, "a protected file was set aside");
+            }
+        }
     }
 }
 

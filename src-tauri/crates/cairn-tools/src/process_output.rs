@@ -2,6 +2,7 @@
 //!
 //! Owns: the words. Must never know: how output is kept, or where ports are found.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_agent::tool::{
@@ -15,7 +16,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::args;
+use crate::place::Workspace;
 use crate::prepared::{digest, own};
+use crate::shell::walled;
 
 const NAME: &str = "process_output";
 
@@ -37,6 +40,7 @@ struct Input {
 pub struct ProcessOutput {
     spec: ToolSpec,
     processes: Group,
+    workspace: Option<Arc<Workspace>>,
 }
 
 impl ProcessOutput {
@@ -45,7 +49,15 @@ impl ProcessOutput {
         Self {
             spec: args::spec::<Input>(NAME, ToolClass::Own, None),
             processes,
+            workspace: None,
         }
+    }
+
+    /// The same, which also takes out of that project what the commands made there and may not.
+    #[must_use]
+    pub fn with_workspace(mut self, workspace: Arc<Workspace>) -> Self {
+        self.workspace = Some(workspace);
+        self
     }
 
     fn prepare_now(&self, arguments: Map<String, Value>) -> Result<Prepared, ToolError> {
@@ -59,6 +71,7 @@ impl ProcessOutput {
             processes: self.processes.clone(),
             handle: facts.handle,
             wait: Duration::from_secs(wait),
+            workspace: self.workspace.clone(),
         };
         Ok(own("Output of", target, digest, Action::Execute(Box::new(look))))
     }
@@ -113,6 +126,7 @@ struct Look {
     processes: Group,
     handle: String,
     wait: Duration,
+    workspace: Option<Arc<Workspace>>,
 }
 
 impl Execute for Look {
@@ -128,7 +142,14 @@ impl Execute for Look {
             };
             // Only to be missing when it has ended meanwhile.
             let ports = self.processes.ports(&self.handle).await.unwrap_or_default();
-            outcome(&printed.facts, &printed.text, &ports)
+            let mut outcome = outcome(&printed.facts, &printed.text, &ports);
+            if let Some(workspace) = &self.workspace
+                && let Some(bounds) = workspace.bounds()
+            {
+                let moved = walled::check(bounds, None, workspace, &self.processes).await;
+                walled::say(&mut outcome, &moved);
+            }
+            outcome
         })
     }
 }

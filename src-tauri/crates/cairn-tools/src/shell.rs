@@ -4,6 +4,7 @@
 
 mod machine;
 mod outcome;
+pub(crate) mod walled;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -14,7 +15,7 @@ use std::time::Duration;
 use cairn_agent::tool::{
     Action, CallContext, Execute, LimitBy, Prepared, Tool, ToolClass, ToolError, ToolOutcome, ToolSpec,
 };
-use cairn_exec::{CommandSpec, Group, Label, Program};
+use cairn_exec::{CommandSpec, Group, Label, Network, Program, Ran};
 use cairn_files::{Kind, Resolved};
 use cairn_policy::{CommandFacts, Effect, Show, show};
 use cairn_protocol::{ApprovalSubject, CommandEnd, ContentBlock, ProcessPlace, Terminal};
@@ -24,9 +25,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::args;
+use crate::bounds::Bounds;
 use crate::place::Workspace;
 use crate::prepared::digest;
 use machine::Machine;
+use walled::Walled;
 
 const NAME: &str = "shell";
 
@@ -41,6 +44,11 @@ const TARGET: usize = 200;
 
 /// How long the first output of a command in the background is waited for: what fails at once is told at once.
 const FIRST_LOOK: Duration = Duration::from_millis(200);
+
+/// What is added where commands are held in.
+const SANDBOXED: &str = "\nIt runs in a sandbox: it writes only to the project, to the folder in `TMPDIR`, which only \
+                         these commands see, and to caches; it reads no credentials and reaches no network unless \
+                         `network` is allowed. What it makes under a name that runs code later is set aside.";
 
 /// Run a command line and wait for its end. Use it to build, test and inspect; read, search and change files with
 /// the file tools instead.
@@ -64,9 +72,12 @@ struct Input {
     /// Do not wait for its end: for servers and watchers.
     #[serde(default)]
     background: Option<bool>,
-    /// Whether it needs the network; shown to the person.
+    /// Whether it needs the network, which the sandbox shuts otherwise; asks the person.
     #[serde(default)]
     network: Option<bool>,
+    /// Run it outside the sandbox: only after it failed because of it; asks the person every time.
+    #[serde(default)]
+    outside: Option<bool>,
     /// The folder to run in, relative to the project; default the project folder.
     #[serde(default)]
     workdir: Option<String>,
@@ -97,6 +108,9 @@ impl Shell {
             "\nThe line is run by `{}`.",
             runner.invocation()
         );
+        if workspace.bounds().is_some() {
+            spec.description.push_str(SANDBOXED);
+        }
         Self {
             spec,
             workspace,
@@ -139,12 +153,17 @@ impl Shell {
         };
         let limit = limit(input.timeout, place)?;
         let network = input.network.unwrap_or(false);
+        let outside = input.outside.unwrap_or(false);
         let at = self.folder(input.workdir)?;
         let parts = [
             line.as_bytes(),
             at.real.as_os_str().as_encoded_bytes(),
             &limit.map_or(0, |limit| limit.as_secs()).to_le_bytes(),
-            &[u8::from(place == ProcessPlace::Background), u8::from(network)],
+            &[
+                u8::from(place == ProcessPlace::Background),
+                u8::from(network),
+                u8::from(outside),
+            ],
         ];
         let run = Run {
             workspace: Arc::clone(&self.workspace),
@@ -155,17 +174,11 @@ impl Shell {
             },
             environment: self.environment.clone(),
             real: at.real.clone(),
-            terminal: Terminal {
-                command: line.clone(),
-                workdir: at.shown.clone(),
-                output: String::new(),
-                total_bytes: 0,
-                omitted_bytes: 0,
-                end: CommandEnd::Running,
-                elapsed_ms: 0,
-            },
+            terminal: terminal(&line, &at.shown),
             limit,
             place,
+            bounds: self.workspace.bounds().filter(|_| !outside).cloned(),
+            network: if network { Network::On } else { Network::Off },
         };
         let machine = Machine {
             workspace: &self.workspace,
@@ -189,6 +202,7 @@ impl Shell {
                 workdir: at.real,
                 place: at.place,
                 network,
+                outside,
                 facts,
             }],
             says: input.description.filter(|text| !text.trim().is_empty()),
@@ -247,6 +261,19 @@ fn limit(seconds: Option<u64>, place: ProcessPlace) -> Result<Option<Duration>, 
     }
 }
 
+/// How it is drawn before it ran.
+fn terminal(line: &str, workdir: &str) -> Terminal {
+    Terminal {
+        command: line.to_owned(),
+        workdir: workdir.to_owned(),
+        output: String::new(),
+        total_bytes: 0,
+        omitted_bytes: 0,
+        end: CommandEnd::Running,
+        elapsed_ms: 0,
+    }
+}
+
 /// The line on one line, cut.
 fn target(line: &str) -> String {
     let one_line: String = line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -267,6 +294,9 @@ struct Run {
     terminal: Terminal,
     limit: Option<Duration>,
     place: ProcessPlace,
+    /// What holds it in; none where nothing does or it was allowed to leave.
+    bounds: Option<Arc<Bounds>>,
+    network: Network,
 }
 
 impl Execute for Run {
@@ -275,6 +305,7 @@ impl Execute for Run {
             self.take(line);
         }
         Box::pin(async move {
+            let (mut spec, label) = self.spec(&context);
             let workspace = Arc::clone(&self.workspace);
             let noted = tokio::task::spawn_blocking(move || workspace.note_names_before_command());
             // The names only serve a later check; Stop must not wait for them.
@@ -282,9 +313,31 @@ impl Execute for Run {
                 _noted = noted => {}
                 () = context.cancel.cancelled() => {}
             }
-            match self.place {
-                ProcessPlace::Foreground => self.wait_for(context).await,
-                ProcessPlace::Background => self.start(context).await,
+            let mut walled = None;
+            if let Some(bounds) = self.bounds.clone() {
+                let network = self.network;
+                let putting = tokio::task::spawn_blocking(move || {
+                    let walled = Walled::put(bounds, network, &mut spec);
+                    (walled, spec)
+                });
+                match putting.await {
+                    Ok((walls, within)) => (walled, spec) = (Some(walls), within),
+                    // Without its walls it does not run.
+                    Err(error) => return ToolOutcome::failed(format!("The command was not run: {error}.")),
+                }
+            }
+            let (workspace, processes) = (Arc::clone(&self.workspace), self.processes.clone());
+            let (outcome, handle) = match self.place {
+                ProcessPlace::Foreground => self.wait_for(spec, label, context).await,
+                ProcessPlace::Background => self.start(spec, label, context).await,
+            };
+            match walled {
+                Some(walled) => {
+                    walled
+                        .finish(outcome, handle.as_deref(), &workspace, &processes)
+                        .await
+                }
+                None => outcome,
             }
         })
     }
@@ -311,6 +364,7 @@ impl Run {
             environment: self.environment.clone(),
             limit: self.limit,
             cancel: context.cancel.clone(),
+            walls: None,
         };
         let label = Label {
             command: self.terminal.command.clone(),
@@ -319,34 +373,52 @@ impl Run {
         (spec, label)
     }
 
-    async fn wait_for(self, context: CallContext) -> ToolOutcome {
-        let (spec, label) = self.spec(&context);
+    /// The answer, and the name of what runs on.
+    async fn wait_for(
+        self,
+        spec: CommandSpec,
+        label: Label,
+        context: CallContext,
+    ) -> (ToolOutcome, Option<String>) {
         let progress = Arc::clone(&context.progress);
         let ran = self
             .processes
             .run(spec, label, |live| progress.output(live.offset, live.text))
             .await;
         match ran {
-            Ok(ran) => outcome::ran(self.terminal, ran, self.limit.unwrap_or_default()),
-            Err(error) => outcome::not_run(&error),
+            Ok(ran) => {
+                let handle = match &ran {
+                    Ran::Finished { handle, .. } => handle.clone(),
+                    Ran::Moved { facts, .. } => Some(facts.handle.clone()),
+                };
+                let limit = self.limit.unwrap_or_default();
+                (outcome::ran(self.terminal, ran, limit), handle)
+            }
+            Err(error) => (outcome::not_run(&error), None),
         }
     }
 
-    async fn start(self, context: CallContext) -> ToolOutcome {
-        let (spec, label) = self.spec(&context);
+    /// The same for one that nobody waits for.
+    async fn start(
+        self,
+        spec: CommandSpec,
+        label: Label,
+        context: CallContext,
+    ) -> (ToolOutcome, Option<String>) {
         let facts = match self.processes.start(spec, label).await {
             Ok(facts) => facts,
             // Stopped before it began.
-            Err(_) if context.cancel.is_cancelled() => return outcome::stopped_before(self.terminal),
-            Err(error) => return outcome::not_run(&error),
+            Err(_) if context.cancel.is_cancelled() => return (outcome::stopped_before(self.terminal), None),
+            Err(error) => return (outcome::not_run(&error), None),
         };
         let first = self
             .processes
             .printed(&facts.handle, FIRST_LOOK, &context.cancel)
             .await;
-        match first {
+        let outcome = match first {
             Ok(printed) => outcome::started(self.terminal, printed),
             Err(error) => outcome::not_run(&error),
-        }
+        };
+        (outcome, Some(facts.handle))
     }
 }

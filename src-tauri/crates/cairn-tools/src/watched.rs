@@ -68,6 +68,10 @@ impl Execute for Looking {
         Box::pin(self.0.execute(with_room(context)).map(plain).map(flagged))
     }
 
+    fn takes_hunks(&self) -> bool {
+        self.0.takes_hunks()
+    }
+
     fn limit_by(&self) -> LimitBy {
         self.0.limit_by()
     }

@@ -20,6 +20,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::args;
+use crate::bounds::Bounds;
 use crate::prepared::{counted, digest};
 use crate::web::search::{Around, Found, Hit, engine_name, search};
 use crate::web::{Web, WebConfig, query_problem};
@@ -44,6 +45,7 @@ pub struct WebSearch {
     processes: Processes,
     environment: Vec<(OsString, OsString)>,
     folder: PathBuf,
+    bounds: Option<Arc<Bounds>>,
 }
 
 impl WebSearch {
@@ -62,7 +64,15 @@ impl WebSearch {
             processes,
             environment,
             folder,
+            bounds: None,
         }
+    }
+
+    /// The same with what holds commands in: a command of the user's gets the network and nothing else more.
+    #[must_use]
+    pub fn with_bounds(mut self, bounds: Option<Arc<Bounds>>) -> Self {
+        self.bounds = bounds;
+        self
     }
 
     fn prepare_now(&self, arguments: Map<String, Value>) -> Result<Prepared, ToolError> {
@@ -95,6 +105,7 @@ impl WebSearch {
                 processes: self.processes.clone(),
                 environment: self.environment.clone(),
                 folder: self.folder.clone(),
+                bounds: self.bounds.clone(),
                 query,
                 engine,
             })),
@@ -122,6 +133,7 @@ struct Search {
     processes: Processes,
     environment: Vec<(OsString, OsString)>,
     folder: PathBuf,
+    bounds: Option<Arc<Bounds>>,
     query: String,
     engine: String,
 }
@@ -134,6 +146,7 @@ impl Execute for Search {
                 processes: &self.processes,
                 environment: &self.environment,
                 folder: self.folder.clone(),
+                bounds: self.bounds.clone(),
                 cancel: &context.cancel,
             };
             tokio::select! {

@@ -4,6 +4,7 @@
 #[allow(clippy::format_collect)] // Shorter, and tests may be slow.
 mod files {
     mod changing;
+    mod choosing;
     mod deleting;
     mod editing;
     pub(crate) mod fixture;

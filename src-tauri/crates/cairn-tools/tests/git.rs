@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use cairn_agent::tool::{Action, Prepared, Tool as _, ToolOutcome};
 use cairn_files::Root;
+use cairn_policy::Surroundings as _;
 use cairn_policy::{Effect, Repository};
 use cairn_tools::git::Git;
 use cairn_tools::place::{RepositoryTrust, Workspace};
@@ -585,7 +586,7 @@ async fn p11_before_trust_every_git_call_is_a_command_that_asks() {
         let [Effect::RunCommand { workdir, facts, .. }] = prepared.effects.as_slice() else {
             panic!("{args}: {:?}", prepared.effects);
         };
-        assert_eq!(facts.repository(workdir), Some(&Repository::Untrusted), "{args}");
+        assert_eq!(facts.repository(workdir), Some(Repository::Untrusted), "{args}");
         let prepared = bench.tool.prepare(arguments, &live).await.unwrap();
         assert!(
             matches!(prepared.effects.as_slice(), [Effect::ReadPath { .. }, ..]),

@@ -51,6 +51,7 @@ impl Session {
             environment: child_environment(path, &[]),
             limit: None,
             cancel: CancellationToken::new(),
+            walls: None,
         };
         let label = Label {
             command: line.to_owned(),

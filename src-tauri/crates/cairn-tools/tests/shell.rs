@@ -174,6 +174,7 @@ async fn what_would_run_is_what_is_shown_and_judged() {
             workdir: folder,
             place: Place::Inside,
             network: false,
+            outside: false,
             facts,
         },
     ] = &prepared.effects[..]
@@ -264,6 +265,7 @@ async fn its_description_names_the_shell_and_its_schema_is_flat() {
             "command",
             "description",
             "network",
+            "outside",
             "timeout",
             "workdir"
         ]

@@ -34,6 +34,31 @@ export const shell = {
   'shell.close_now': 'Close the window',
 } as const;
 
+/** Words of the inbox. SPEC U3. */
+export const inbox = {
+  'inbox.button': 'Inbox: nothing waits for you',
+  'inbox.title': 'Waiting for you',
+  'inbox.lead': 'In all windows. Each is answered where all of it can be read.',
+  'inbox.count': { one: '{n} thing waits', other: '{n} things wait' },
+  'inbox.empty': 'Nothing waits for you',
+  'inbox.empty_means': 'Approvals and questions of every window are listed here.',
+  'inbox.failed': 'The list could not be had: {why}',
+  'inbox.again': 'Try again',
+  'inbox.who': '{project} · {session}',
+  'inbox.elsewhere': 'in another window',
+  'inbox.over': 'answered',
+  'inbox.open': 'Open',
+  'inbox.open_of': 'Open: {kind} {target}, {who}',
+  'inbox.kind.command': 'Command',
+  'inbox.kind.edit': 'Edit',
+  'inbox.kind.read': 'Read',
+  'inbox.kind.connect': 'Connect',
+  'inbox.kind.search': 'Search',
+  'inbox.kind.remember': 'Remember',
+  'inbox.kind.other': 'Tool',
+  'inbox.kind.question': 'Question',
+} as const;
+
 export const sidebar = {
   'sidebar.search': 'Search all sessions',
   'sidebar.clear': 'Clear the search',
@@ -101,6 +126,8 @@ export const transcript = {
 
 export const outcome = {
   'outcome.done': 'Done',
+  'outcome.review': 'Review',
+  'outcome.review_hint': 'Show the changes of this session',
   'outcome.stopped': 'Stopped',
   'outcome.denied': 'Denied',
   'outcome.failed': 'Failed',
@@ -136,6 +163,11 @@ export const blocks = {
   'blocks.command_in': 'in {workdir}',
   'blocks.exit': 'exit {code}',
   'blocks.signal': 'ended by {signal}',
+  'blocks.cut': '{size} more are not drawn here.',
+  'blocks.copy_all': 'Copy the whole text',
+  'blocks.link_menu': 'Link',
+  'blocks.open_link': 'Open in the browser',
+  'blocks.copy_link': 'Copy address',
   'blocks.command': 'Command',
   'blocks.output': 'Output',
   'blocks.diff_of': 'Changes of {path}',

@@ -4,7 +4,10 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cairn_protocol::{CallId, ItemId};
+use cairn_protocol::{
+    ApiError, ApprovalAnswer, ApprovalId, ApprovalSubject, CallId, DiffLine, ErrorCode, Hunk, HunkChoice,
+    ItemId,
+};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
@@ -56,7 +59,13 @@ impl Driver {
         });
     }
 
-    pub(super) fn execute(&mut self, call: CallId, limit: Option<Duration>, runs: Option<String>) {
+    pub(super) fn execute(
+        &mut self,
+        call: CallId,
+        limit: Option<Duration>,
+        runs: Option<String>,
+        hunks: Option<Vec<HunkChoice>>,
+    ) {
         let Some((class, prepared)) = self.prepared.remove(&call) else {
             return;
         };
@@ -64,7 +73,7 @@ impl Driver {
             return;
         };
         let mut context = self.context(&call, self.budgets.get(&call).copied().unwrap_or(usize::MAX));
-        context.runs = runs;
+        (context.runs, context.hunks) = (runs, hunks);
         let limit = limit.filter(|_| action.limit_by() == LimitBy::Driver);
         let settled = matches!(class, ToolClass::Edit | ToolClass::Run).then(|| self.surface.settled.clone());
         let stop = context.cancel.clone();
@@ -120,6 +129,35 @@ impl Driver {
         }
     }
 
+    /// A place in which a key was blotted out cannot be written anew from what was shown: the blot would end up in the
+    /// file. SPEC A7.
+    pub(super) fn check_nothing_blotted(
+        &self,
+        approval: &ApprovalId,
+        answer: &ApprovalAnswer,
+    ) -> Result<(), ApiError> {
+        let ApprovalAnswer::AllowChanged { hunks: choices } = answer else {
+            return Ok(());
+        };
+        let cards = &self.machine.log().approvals;
+        let card = cards.iter().find(|card| card.id == *approval);
+        let prepared = card.and_then(|card| self.prepared.get(&card.call));
+        let shown = card
+            .map(|card| new_sides(Some(&card.subject)))
+            .unwrap_or_default();
+        let real = new_sides(prepared.and_then(|(_, prepared)| prepared.subject.as_ref()));
+        let differs = |(place, choice): (usize, &HunkChoice)| {
+            matches!(choice, HunkChoice::Replace { .. }) && shown.get(place) != real.get(place)
+        };
+        if choices.iter().enumerate().any(differs) {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "A place that holds a key, which is not shown, can be taken or left, but not written anew.",
+            ));
+        }
+        Ok(())
+    }
+
     fn context(&self, call: &CallId, budget: usize) -> CallContext {
         let log = self.machine.log();
         let item = self.item_of(call).unwrap_or_else(|| ItemId::from(""));
@@ -131,6 +169,7 @@ impl Driver {
             outside: self.machine.outside_text_since().is_some(),
             literal: self.machine.literal_addresses(),
             runs: None,
+            hunks: None,
             vision: self.machine.model().is_some_and(|info| info.vision),
             cancel: self.cancel.child_token(),
             progress: Arc::new(ItemProgress {
@@ -232,6 +271,24 @@ async fn carry_out(
     outcome
 }
 
+/// The text of the new side of each place of an edit.
+fn new_sides(subject: Option<&ApprovalSubject>) -> Vec<String> {
+    let Some(ApprovalSubject::Edit { diffs }) = subject else {
+        return Vec::new();
+    };
+    let side = |hunk: &Hunk| {
+        let new = hunk.lines.iter().filter(|line| line.new.is_some());
+        let text = |line: &DiffLine| {
+            line.spans
+                .iter()
+                .map(|span| span.text.as_str())
+                .collect::<String>()
+        };
+        new.map(text).collect::<Vec<_>>().join("\n")
+    };
+    diffs.iter().flat_map(|diff| &diff.hunks).map(side).collect()
+}
+
 fn facts(prepared: &Prepared) -> PreparedFacts {
     PreparedFacts {
         title: prepared.title.clone(),
@@ -242,6 +299,7 @@ fn facts(prepared: &Prepared) -> PreparedFacts {
         blocks: prepared.blocks.clone(),
         digest: prepared.digest.clone(),
         limit: prepared.limit,
+        takes_hunks: matches!(&prepared.action, Action::Execute(action) if action.takes_hunks()),
         asks: match &prepared.action {
             Action::Ask(asks) => Some(asks.clone()),
             Action::Execute(_) => None,

@@ -27,6 +27,8 @@ pub(super) fn input(mut input: Input, mask: Mask<'_>) -> Input {
             ApprovalAnswer::AllowOnce
             | ApprovalAnswer::AllowAlways { .. }
             | ApprovalAnswer::AcceptEdits
+            // What the person writes goes into the file as it is; it is kept only there.
+            | ApprovalAnswer::AllowChanged { .. }
             | ApprovalAnswer::Skip => {}
         },
         Input::AnswerQuestion { answers, .. } => {

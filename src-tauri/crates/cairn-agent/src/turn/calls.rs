@@ -1,16 +1,15 @@
 //! The calls of one reply: reads side by side, everything else strictly in order. SPEC T4.
 
 use cairn_protocol::{
-    Activity, ApprovalId, ApprovalResolution, CallId, Decided, EventBody, Item, ItemBody, ItemId, ItemState,
-    QuestionId, SessionState, ToolItem, ToolResult, TurnOutcome,
+    Activity, ApprovalId, ApprovalResolution, ApprovalSubject, CallId, Decided, EventBody, HunkChoice, Item,
+    ItemBody, ItemId, ItemState, QuestionId, SessionState, ToolItem,
 };
 
-use super::changes::merge;
-use super::{Phase, TurnMachine};
+use super::{Phase, TurnMachine, ahead};
 use crate::budget::SharedBudget;
 use crate::effect::{Effect, PreparedFacts};
 use crate::store::Durability;
-use crate::tool::{ToolClass, ToolOutcome};
+use crate::tool::{ToolClass, brings_outside_text};
 
 /// One call of the running reply.
 #[derive(Clone, Debug)]
@@ -18,7 +17,20 @@ pub(super) struct Call {
     pub(super) id: CallId,
     pub(super) item: ItemId,
     pub(super) class: ToolClass,
+    /// It brings text from outside the user's machine.
+    pub(super) outside: bool,
+    /// What it would do, once that is known.
+    pub(super) would: Vec<cairn_policy::Effect>,
     pub(super) stage: Stage,
+}
+
+/// How a call was let.
+pub(super) struct How {
+    pub(super) by: Decided,
+    /// The line that runs in place of the one that came in.
+    pub(super) runs: Option<String>,
+    /// What the person made of an edit.
+    pub(super) hunks: Option<Vec<HunkChoice>>,
 }
 
 /// How far a call is.
@@ -26,18 +38,44 @@ pub(super) struct Call {
 pub(super) enum Stage {
     /// Not begun.
     Pending,
+    /// Looked at before its turn, and nothing is asked about it then; see [`super::ahead`].
+    Deferred,
     /// Being prepared for the first time.
     Preparing,
+    /// Being prepared before its turn.
+    Ahead,
     /// A card about it waits.
     Waiting { approval: ApprovalId, digest: String },
-    /// Allowed by the person; prepared again to see that it is still the same.
-    Rechecking { digest: String },
+    /// Allowed by the person, before its turn or in it.
+    Allowed(Agreed),
+    /// Its turn has come: prepared again to see that it is still what the person allowed.
+    Rechecking(Agreed),
     /// Its questions wait.
     Asking { question: QuestionId },
     /// Runs.
     Running,
     /// Ended, or will not run.
     Over,
+}
+
+/// What the person agreed to.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Agreed {
+    pub(super) digest: String,
+    /// The request had read text from outside by then, and the card said so.
+    pub(super) tainted: bool,
+    /// What the person made of an edit, and the difference that the choices are about.
+    pub(super) changed: Option<Box<(Vec<HunkChoice>, ApprovalSubject)>>,
+}
+
+impl Agreed {
+    /// Whether a call is still what was agreed to, with all that was known then.
+    fn holds(&self, facts: &PreparedFacts, tainted: bool) -> bool {
+        let same_places = |(_, shown): &(_, ApprovalSubject)| facts.subject.as_ref() == Some(shown);
+        self.digest == facts.digest
+            && self.tainted == tainted
+            && self.changed.as_deref().is_none_or(same_places)
+    }
 }
 
 impl TurnMachine {
@@ -65,6 +103,8 @@ impl TurnMachine {
             id: tool.call.clone(),
             item: id.clone(),
             class,
+            outside: brings_outside_text(&tool.name),
+            would: Vec::new(),
             stage,
         })
     }
@@ -80,23 +120,43 @@ impl TurnMachine {
                 self.show_meter();
                 return self.ask();
             }
-            let Some(place) = next_to_start(calls) else { break };
+            let in_turn = next_to_start(calls);
+            let Some(place) = in_turn.or_else(|| ahead::next(calls)) else {
+                break;
+            };
             let siblings = calls.iter().filter(|call| call.stage != Stage::Over).count();
             let allowed = budget.next(siblings);
             let Some(call) = calls.get_mut(place) else { break };
-            call.stage = Stage::Preparing;
             let (id, item) = (call.id.clone(), call.item.clone());
-            self.prepare(id, &item, allowed);
+            let stage = match std::mem::replace(&mut call.stage, Stage::Preparing) {
+                Stage::Allowed(agreed) => Stage::Rechecking(agreed),
+                _ if in_turn.is_none() => Stage::Ahead,
+                _ => Stage::Preparing,
+            };
+            call.stage = stage.clone();
+            self.prepare(id, &item, allowed, &stage);
         }
         self.tell_what_is_going_on();
     }
 
-    fn prepare(&mut self, call: CallId, item: &ItemId, budget: usize) {
+    fn prepare(&mut self, call: CallId, item: &ItemId, budget: usize, stage: &Stage) {
         let Some(tool) = self.log.item(item).and_then(tool_of) else {
             return;
         };
         let (name, arguments) = (tool.name.clone(), tool.arguments.clone());
-        if !self.tools.iter().any(|known| known.name == name) {
+        let known = self.tools.iter().any(|known| known.name == name);
+        if *stage == Stage::Ahead && (!known || self.repeats.refusal(&name, &arguments).is_some()) {
+            return self.set_stage(&call, Stage::Deferred);
+        }
+        if matches!(stage, Stage::Rechecking(_)) {
+            return self.effects.push(Effect::Prepare {
+                call,
+                name,
+                arguments,
+                budget,
+            });
+        }
+        if !known {
             let names: Vec<_> = self.tools.iter().map(|known| known.name.as_str()).collect();
             let text = format!("There is no tool `{name}`. The tools are: {}.", names.join(", "));
             return self.refuse(&call, ItemState::Failed, &text, None);
@@ -160,33 +220,39 @@ impl TurnMachine {
 
     /// A call is ready to be judged, for the first time or again after the person allowed it.
     pub(super) fn prepared(&mut self, id: &CallId, facts: PreparedFacts) {
-        let Some((item, stage @ (Stage::Preparing | Stage::Rechecking { .. }))) = self.stage_of(id) else {
+        let Some((item, stage @ (Stage::Preparing | Stage::Ahead | Stage::Rechecking(_)))) =
+            self.stage_of(id)
+        else {
             // It ended meanwhile.
             return self.effects.push(Effect::Forget { call: id.clone() });
         };
+        if let Some(call) = self.call_mut(id) {
+            call.would.clone_from(&facts.effects);
+        }
         self.change_tool(&item, |state, tool| {
             *state = ItemState::Queued;
             tool.title.clone_from(&facts.title);
             tool.target.clone_from(&facts.target);
             tool.blocks.clone_from(&facts.blocks);
         });
+        let tainted = self.outside_text_since().is_some();
         match stage {
-            Stage::Rechecking { digest } if digest == facts.digest => {
-                self.allowed(id, &item, facts, Decided::Person, None);
+            Stage::Rechecking(agreed) if agreed.holds(&facts, tainted) => {
+                let how = How {
+                    by: Decided::Person,
+                    runs: None,
+                    hunks: agreed.changed.map(|changed| changed.0),
+                };
+                self.allowed(id, &item, facts, how);
             }
+            Stage::Ahead => self.looked_ahead(id, &item, &facts),
             _ => self.judge(id, &item, facts),
         }
-        self.tell_what_is_going_on();
+        // While a card waits, what comes after it may be asked about as well.
+        self.schedule();
     }
 
-    pub(super) fn allowed(
-        &mut self,
-        id: &CallId,
-        item: &ItemId,
-        facts: PreparedFacts,
-        by: Decided,
-        runs: Option<String>,
-    ) {
+    pub(super) fn allowed(&mut self, id: &CallId, item: &ItemId, facts: PreparedFacts, how: How) {
         if let Some(asks) = facts.asks {
             return self.put_question(id, item, asks);
         }
@@ -200,8 +266,8 @@ impl TurnMachine {
         };
         self.change_tool_with(item, durability, |state, tool| {
             *state = ItemState::Running;
-            tool.decided = Some(by);
-            if let Some(line) = &runs {
+            tool.decided = Some(how.by);
+            if let Some(line) = &how.runs {
                 super::gate::show_line(tool, line);
             }
             tool.started_at = Some(now);
@@ -213,7 +279,8 @@ impl TurnMachine {
         self.effects.push(Effect::Execute {
             call: id.clone(),
             limit: facts.limit,
-            runs,
+            runs: how.runs,
+            hunks: how.hunks,
         });
     }
 
@@ -221,8 +288,14 @@ impl TurnMachine {
         let Some((item, stage)) = self.stage_of(id) else {
             return;
         };
-        if !matches!(stage, Stage::Preparing | Stage::Rechecking { .. }) {
-            return;
+        match stage {
+            Stage::Preparing | Stage::Rechecking(_) => {}
+            // It may be possible once what comes before it has happened.
+            Stage::Ahead => {
+                self.set_stage(id, Stage::Deferred);
+                return self.schedule();
+            }
+            _ => return,
         }
         if let Some(tool) = self.log.item(&item).and_then(tool_of).cloned() {
             self.repeats
@@ -240,187 +313,6 @@ impl TurnMachine {
         self.change_tool(&item, |_, tool| tool.decided = by.or(tool.decided.take()));
         self.end_item(&item, state, text);
         self.set_stage(id, Stage::Over);
-    }
-
-    /// Ends a tool item that did not run (or was cut), with what the model is told.
-    pub(super) fn end_item(&mut self, id: &ItemId, state: ItemState, text: &str) {
-        let Some(mut item) = self.log.item(id).cloned() else {
-            return;
-        };
-        item.state = state;
-        if let ItemBody::Tool(tool) = &mut item.body {
-            tool.ended_at = Some(self.now);
-            tool.result = Some(ToolResult {
-                ok: false,
-                timed_out: false,
-                denied: matches!(state, ItemState::Denied | ItemState::Skipped),
-                content: text.to_owned(),
-                pictures: Vec::new(),
-                output: None,
-            });
-        }
-        self.record(EventBody::ItemCompleted { item });
-        self.update_turn(|turn| match state {
-            ItemState::Skipped => turn.summary.skipped += 1,
-            ItemState::Denied => turn.summary.denied += 1,
-            _ => turn.summary.failed += 1,
-        });
-    }
-
-    /// A call ended.
-    pub(super) fn finished(&mut self, id: &CallId, outcome: ToolOutcome) {
-        if let Phase::Ending { running, .. } = &mut self.phase {
-            running.retain(|call| call != id);
-            let item = self
-                .log
-                .items()
-                .iter()
-                .rev()
-                .find(|item| tool_of(item).is_some_and(|tool| tool.call == *id));
-            if let Some(item) = item.map(|item| item.id.clone()) {
-                self.complete(&item, outcome, &mut SharedBudget::new(None));
-            }
-            return self.end_if_quiet();
-        }
-        let Some((item, Stage::Running)) = self.stage_of(id) else {
-            return;
-        };
-        let Phase::Calling { budget, .. } = &mut self.phase else {
-            return;
-        };
-        let mut budget_now = budget.clone();
-        self.complete(&item, outcome, &mut budget_now);
-        if let Phase::Calling { budget, .. } = &mut self.phase {
-            *budget = budget_now;
-        }
-        self.set_stage(id, Stage::Over);
-        self.schedule();
-    }
-
-    fn complete(&mut self, id: &ItemId, outcome: ToolOutcome, budget: &mut SharedBudget) {
-        let Some(mut item) = self.log.item(id).cloned() else {
-            return;
-        };
-        let ItemBody::Tool(tool) = &mut item.body else {
-            return;
-        };
-        let (content, _) = budget.take(
-            &outcome.content,
-            outcome.output.as_ref().map(cairn_protocol::OutputId::as_str),
-        );
-        let class = self
-            .tools
-            .iter()
-            .find(|known| known.name == tool.name)
-            .map_or(ToolClass::Own, |known| known.class);
-        if !outcome.unsettled {
-            self.repeats
-                .answered(class, &tool.name, &tool.arguments, &outcome.content);
-        }
-        item.state = match (outcome.ok, outcome.timed_out, outcome.stopped) {
-            (_, true, _) => ItemState::TimedOut,
-            (_, _, true) => ItemState::Stopped,
-            (true, ..) => ItemState::Done,
-            (false, ..) => ItemState::Failed,
-        };
-        tool.ended_at = Some(self.now);
-        tool.note.clone_from(&outcome.note);
-        if !outcome.blocks.is_empty() {
-            tool.blocks.clone_from(&outcome.blocks);
-        }
-        tool.result = Some(ToolResult {
-            ok: outcome.ok,
-            timed_out: outcome.timed_out,
-            denied: false,
-            content,
-            pictures: outcome.pictures.clone(),
-            output: outcome.output.clone(),
-        });
-        let ended = tool.as_ref().clone();
-        self.record(EventBody::ItemCompleted { item });
-        self.note_outside(&ended);
-        self.count(outcome);
-    }
-
-    fn count(&mut self, outcome: ToolOutcome) {
-        if !outcome.changes.is_empty() {
-            self.repeats.file_changed();
-        } else if outcome.commands > 0 {
-            self.repeats.command_ran();
-        }
-        let changes = outcome.changes.clone();
-        self.update_turn(|turn| {
-            if outcome.ok {
-                turn.summary.done += 1;
-            } else {
-                turn.summary.failed += 1;
-            }
-            turn.summary.commands += outcome.commands;
-            for change in changes {
-                merge(&mut turn.summary.files, change);
-            }
-        });
-        if !outcome.changes.is_empty() {
-            self.count_session_changes();
-        }
-        if let Some(plan) = outcome.plan {
-            self.record(EventBody::PlanChanged { plan });
-        }
-    }
-
-    fn count_session_changes(&mut self) {
-        let mut all = Vec::new();
-        for change in self.log.turns.iter().flat_map(|turn| turn.summary.files.iter()) {
-            merge(&mut all, change.clone());
-        }
-        self.change_session(|session| {
-            session.changes = cairn_protocol::ChangeCount {
-                files: all.len() as u32,
-                added: all.iter().map(|change| change.added).sum(),
-                removed: all.iter().map(|change| change.removed).sum(),
-            };
-        });
-    }
-
-    /// Ends all calls of the reply: what runs is cancelled and waited for, the rest did not run.
-    pub(super) fn end_calls(&mut self, calls: Vec<Call>, outcome: TurnOutcome, text: &str) {
-        self.withdraw_cards();
-        let mut running = Vec::new();
-        for call in calls {
-            match call.stage {
-                Stage::Over => {}
-                Stage::Running => running.push(call.id),
-                _ => {
-                    let denied = outcome == TurnOutcome::Denied;
-                    self.effects.push(Effect::Forget { call: call.id });
-                    self.end_item(
-                        &call.item,
-                        if denied {
-                            ItemState::Skipped
-                        } else {
-                            ItemState::Stopped
-                        },
-                        text,
-                    );
-                }
-            }
-        }
-        if !running.is_empty() {
-            self.effects.push(Effect::CancelCalls);
-            self.set_activity(Activity::Stopping);
-        }
-        self.phase = Phase::Ending { running, outcome };
-        self.end_if_quiet();
-    }
-
-    fn end_if_quiet(&mut self) {
-        let Phase::Ending { running, outcome } = &self.phase else {
-            return;
-        };
-        if running.is_empty() {
-            let outcome = outcome.clone();
-            self.finish(outcome);
-        }
     }
 
     pub(super) fn change_tool(&mut self, id: &ItemId, change: impl FnOnce(&mut ItemState, &mut ToolItem)) {
@@ -456,7 +348,8 @@ fn next_to_start(calls: &[Call]) -> Option<usize> {
     let mut all_over_before = true;
     for (place, call) in calls.iter().enumerate() {
         let reads = call.class == ToolClass::Read;
-        if call.stage == Stage::Pending && (all_over_before || (reads && only_reads_before)) {
+        let may_start = matches!(call.stage, Stage::Pending | Stage::Deferred | Stage::Allowed(_));
+        if may_start && (all_over_before || (reads && only_reads_before)) {
             return Some(place);
         }
         if call.stage != Stage::Over {

@@ -3,12 +3,12 @@
 use cairn_policy::{Asked, Edits, Granted, Presence, Rule, RuleOrigin, Show, show, shown_text};
 use cairn_protocol::{
     ApiError, Approval, ApprovalAnswer, ApprovalId, ApprovalResolution, ApprovalRow, ApprovalSubject, Ask,
-    CallId, ChangeKind, Decided, ErrorCode, EventBody, FileDiff, ItemBody, ItemId, ItemState, Question,
-    QuestionAnswer, QuestionId, RowLabel, RuleScope, ShownKind, TurnOutcome,
+    CallId, ChangeKind, Decided, ErrorCode, EventBody, FileDiff, HunkChoice, ItemBody, ItemId, ItemState,
+    Question, QuestionAnswer, QuestionId, RowLabel, RuleScope, ShownKind, TurnOutcome,
 };
 
-use super::calls::Stage;
-use super::{Phase, TurnMachine, internal};
+use super::calls::{Agreed, Stage};
+use super::{Phase, TurnMachine, choices, internal};
 use crate::effect::{Effect, PreparedFacts};
 use crate::tool::ToolOutcome;
 
@@ -64,6 +64,7 @@ impl TurnMachine {
             rows,
             offers: asked.offers,
             offers_accept_edits: asked.offers_accept_edits,
+            offers_hunks: facts.takes_hunks,
             loss: asked.loss,
             filled: asked.filled,
             has_hidden,
@@ -80,11 +81,8 @@ impl TurnMachine {
                 } else {
                     format!("{project}/{workdir}")
                 };
-                let mut rows = vec![
-                    row(RowLabel::In, &place),
-                    row(RowLabel::Writes, "anything you can: not sandboxed"),
-                ];
-                rows.push(row(RowLabel::Network, "not restricted"));
+                let mut rows = vec![row(RowLabel::In, &place)];
+                rows.extend(super::walls::rows(self.policy.sandbox, &facts.effects));
                 let limit = facts.limit.map_or_else(
                     || "none: it runs in the background until it or the session ends".to_owned(),
                     |limit| format!("{} s", limit.as_secs()),
@@ -148,6 +146,7 @@ impl TurnMachine {
             ApprovalAnswer::AcceptEdits if !card.offers_accept_edits => {
                 bad("This card does not offer to accept edits.")
             }
+            ApprovalAnswer::AllowChanged { hunks } => choices::check(card, hunks),
             _ => Ok(()),
         }
     }
@@ -171,18 +170,19 @@ impl TurnMachine {
                 if matches!(card.subject, ApprovalSubject::Search { .. }) {
                     self.grant(&[Rule::WebSearch.to_string()], RuleScope::Session);
                 }
-                self.recheck(&card, &item, digest);
+                self.agree(card, &item, digest, None);
             }
+            ApprovalAnswer::AllowChanged { hunks } => self.agree(card, &item, digest, Some(hunks)),
             ApprovalAnswer::AllowAlways { rules, scope } => {
                 self.grant(&rules, scope);
                 if scope == RuleScope::Project {
                     self.effects.push(Effect::SaveRules(rules));
                 }
-                self.recheck(&card, &item, digest);
+                self.agree(card, &item, digest, None);
             }
             ApprovalAnswer::AcceptEdits => {
                 self.policy.edits = Edits::Accepted;
-                self.recheck(&card, &item, digest);
+                self.agree(card, &item, digest, None);
             }
             ApprovalAnswer::Skip => {
                 self.resolve_card(card.id, ApprovalResolution::Skipped);
@@ -215,25 +215,21 @@ impl TurnMachine {
         }
     }
 
-    /// What the person allowed is prepared again: it runs only when it is still exactly what was shown. SPEC P10.
-    fn recheck(&mut self, card: &Approval, item: &ItemId, digest: String) {
-        self.resolve_card(
-            card.id.clone(),
-            ApprovalResolution::Allowed { by: Decided::Person },
-        );
+    /// What the person allowed is prepared again in its turn: it runs only when it is still exactly what was shown.
+    /// SPEC P10.
+    fn agree(&mut self, card: Approval, item: &ItemId, digest: String, hunks: Option<Vec<HunkChoice>>) {
+        self.resolve_card(card.id, ApprovalResolution::Allowed { by: Decided::Person });
         self.change_tool(item, |state, _| *state = ItemState::Queued);
-        self.set_stage(&card.call, Stage::Rechecking { digest });
-        let budget = crate::budget::one_result(self.model().and_then(|info| info.window));
-        let Some(tool) = self.log.item(item).and_then(super::calls::tool_of) else {
-            return;
+        let changed = hunks.map(|hunks| Box::new((hunks, card.subject)));
+        let tainted = self.outside_text_since().is_some();
+        let agreed = Agreed {
+            digest,
+            tainted,
+            changed,
         };
-        let (name, arguments) = (tool.name.clone(), tool.arguments.clone());
-        self.effects.push(Effect::Prepare {
-            call: card.call.clone(),
-            name,
-            arguments,
-            budget,
-        });
+        self.set_stage(&card.call, Stage::Allowed(agreed));
+        self.rejudge();
+        self.schedule();
     }
 
     fn deny(&mut self, card: Approval, note: Option<String>) {

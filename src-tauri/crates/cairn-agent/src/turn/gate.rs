@@ -2,10 +2,11 @@
 //!
 //! Owns: what the gate is told. Must never know: how it decides.
 
-use cairn_policy::{Decision, Taint};
+use cairn_policy::{Decision, Effect as Would, Taint};
 use cairn_protocol::{CallId, ContentBlock, ItemId, ItemState, ToolItem};
 
 use super::TurnMachine;
+use super::calls::How;
 use crate::effect::{Effect, PreparedFacts};
 
 /// Characters of a line that stand for it on one line.
@@ -13,9 +14,15 @@ const TARGET: usize = 200;
 
 impl TurnMachine {
     pub(super) fn judge(&mut self, id: &CallId, item: &ItemId, facts: PreparedFacts) {
-        self.policy.taint = self.outside_text_since().map_or(Taint::None, Taint::Since);
-        match cairn_policy::decide(&self.policy, &facts.effects) {
-            Decision::Allow { by, runs } => self.allowed(id, item, facts, by, runs),
+        match self.decide(&facts.effects) {
+            Decision::Allow { by, runs } => {
+                let how = How {
+                    by,
+                    runs,
+                    hunks: None,
+                };
+                self.allowed(id, item, facts, how);
+            }
             Decision::Ask(ask) => self.ask_person(id, item, &facts, ask),
             Decision::Deny { why, by } => {
                 self.effects.push(Effect::Forget { call: id.clone() });
@@ -23,6 +30,11 @@ impl TurnMachine {
                 self.schedule();
             }
         }
+    }
+
+    pub(super) fn decide(&mut self, effects: &[Would]) -> Decision {
+        self.policy.taint = self.outside_text_since().map_or(Taint::None, Taint::Since);
+        cairn_policy::decide(&self.policy, effects)
     }
 }
 

@@ -13,10 +13,14 @@ use crate::effect::PreparedFacts;
 use crate::model::{FinishReason, ModelError, ModelEvent};
 use crate::tool::{ToolClass, ToolOutcome};
 
+#[path = "tests/choices.rs"]
+mod choices;
 #[path = "tests/outside.rs"]
 mod outside;
 #[path = "tests/property.rs"]
 mod property;
+#[path = "tests/together.rs"]
+mod together;
 
 struct Bench {
     machine: TurnMachine,
@@ -62,6 +66,7 @@ fn tools() -> Vec<ToolFacts> {
     [
         ("read_file", ToolClass::Read),
         ("grep", ToolClass::Read),
+        ("web_fetch", ToolClass::Read),
         ("edit_file", ToolClass::Edit),
         ("shell", ToolClass::Run),
         ("ask_user", ToolClass::Own),
@@ -213,6 +218,7 @@ fn facts(would: Would, digest: &str) -> PreparedFacts {
         blocks: Vec::new(),
         digest: digest.to_owned(),
         limit: None,
+        takes_hunks: false,
         asks: None,
     }
 }
@@ -241,6 +247,7 @@ fn run() -> Would {
         workdir,
         place: Place::Inside,
         network: false,
+        outside: false,
         facts: cairn_policy::CommandFacts::default(),
     }
 }

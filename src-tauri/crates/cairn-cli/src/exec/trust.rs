@@ -55,11 +55,8 @@ fn listed(heading: &str, proposals: &[Proposal]) -> String {
     if proposals.is_empty() {
         return ".".to_owned();
     }
-    let lines: String = proposals
-        .iter()
-        .map(|proposal| format!("\n  {}", line(proposal)))
-        .collect();
-    format!("{heading}{lines}")
+    let lines: Vec<String> = proposals.iter().map(line).collect();
+    format!("{heading}\n  {}", lines.join("\n  "))
 }
 
 /// One proposal, whole, with whatever hides in it made visible; further lines of it stand beneath.

@@ -32,6 +32,7 @@ fn main() -> ExitCode {
             environment: child_environment(std::env::vars_os(), &[]),
             limit: None,
             cancel: CancellationToken::new(),
+            walls: None,
         };
         Processes::new(HelperProgram::this_program())
             .run(spec, |_| {})

@@ -3,15 +3,17 @@
 //! Owns: being the process to which the command's processes fall. Must never know: output, limits, the app. It ends
 //! when it has no child any more; if the supervisor is killed, it ends them itself.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, WaitOptions};
 
 use crate::wire::StartCommand;
-use crate::{sys, tree};
+use crate::{sandbox, sys, tree};
 
 /// What a keeper reports, as one byte and a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,21 +108,28 @@ fn keep(supervisor: Pid, start: StartCommand, output: OwnedFd, status: OwnedFd) 
 
 /// Starts the program: nothing to read, one pipe for both outputs, the environment that was given and no other.
 fn spawn(start: StartCommand, output: OwnedFd) -> std::io::Result<Pid> {
-    let program: std::ffi::OsString = start.program.into();
-    let mut command = sys::command(program);
+    let program: OsString = start.program.into();
+    let arguments = start.arguments.into_iter().map(OsString::from);
+    let workdir = PathBuf::from(OsString::from(start.workdir));
+    let (mut command, entry) = if let Some(walls) = &start.walls {
+        let (command, entry) = sandbox::command(walls, program, arguments.collect(), &workdir)?;
+        (command, Some(entry))
+    } else {
+        let mut command = sys::command(program);
+        command.args(arguments);
+        (command, None)
+    };
+    let environment = start.environment.into_iter();
     command
-        .args(start.arguments.into_iter().map(std::ffi::OsString::from))
-        .envs(
-            start
-                .environment
-                .into_iter()
-                .map(|(name, value)| (std::ffi::OsString::from(name), std::ffi::OsString::from(value))),
-        )
-        .current_dir(std::ffi::OsString::from(start.workdir))
+        .envs(environment.map(|(name, value)| (OsString::from(name), OsString::from(value))))
+        .current_dir(workdir)
         .stdin(Stdio::null())
         .stderr(Stdio::from(output.try_clone()?))
         .stdout(Stdio::from(output));
     sys::detach(&mut command, Signal::KILL);
+    if let Some(entry) = entry {
+        sys::enter(&mut command, entry);
+    }
     let child = command.spawn()?;
     Ok(Pid::from_child(&child))
 }

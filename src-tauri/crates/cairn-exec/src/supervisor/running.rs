@@ -420,6 +420,7 @@ impl Running {
     fn survivors(&self) -> Vec<Survivor> {
         tree::descendants(self.keeper.as_raw_nonzero().get())
             .into_iter()
+            .filter(|process| !tree::is_first_of_namespace(process.pid))
             .map(|process| Survivor {
                 pid: process.pid.unsigned_abs(),
                 command: tree::command_line(process.pid),

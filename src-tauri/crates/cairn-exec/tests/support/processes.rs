@@ -42,6 +42,7 @@ pub(crate) fn line(line: &str, mark: &str) -> CommandSpec {
         environment,
         limit: Some(Duration::from_mins(1)),
         cancel: CancellationToken::new(),
+        walls: None,
     }
 }
 

@@ -10,6 +10,10 @@ const STEP: usize = 4096;
 pub(super) struct Window<'a> {
     old: &'a str,
     new: &'a str,
+    /// What both texts have before it.
+    pub(super) head: &'a str,
+    /// What both texts have after it.
+    pub(super) tail: &'a str,
     /// Lines of both texts before it.
     pub(super) lines_before: usize,
 }
@@ -32,6 +36,8 @@ pub(super) fn of<'a>(old: &'a Text<'_>, new: &'a Text<'_>) -> Window<'a> {
     let whole = Window {
         old: one,
         new: other,
+        head: "",
+        tail: "",
         lines_before: 0,
     };
     if [old.ends, new.ends].contains(&LineEnds::All(LineEnd::Cr)) {
@@ -49,6 +55,8 @@ pub(super) fn of<'a>(old: &'a Text<'_>, new: &'a Text<'_>) -> Window<'a> {
         (Some(old), Some(new)) => Window {
             old,
             new,
+            head: one.get(..start).unwrap_or_default(),
+            tail: one.get(one.len() - end..).unwrap_or_default(),
             lines_before: lines::count(one.get(..start).unwrap_or_default(), b'\n'),
         },
         _ => whole,

@@ -3,9 +3,10 @@
 use cairn_agent::driver::storage_error;
 use cairn_agent::effect::{Archived, Input};
 use cairn_protocol::{
-    ApiError, DraftParams, ErrorCode, Mode, Nothing, ProjectView, SearchResult, Session,
-    SessionArchiveParams, SessionId, SessionListParams, SessionListResult, SessionModeParams, SessionParams,
-    SessionProfileParams, SessionRenameParams, SessionSearchParams, SessionSnapshot, SessionState,
+    ApiError, DraftParams, ErrorCode, EventBody, InboxResult, Mode, Nothing, ProjectView, SearchResult,
+    Session, SessionArchiveParams, SessionId, SessionListParams, SessionListResult, SessionModeParams,
+    SessionParams, SessionProfileParams, SessionRenameParams, SessionSearchParams, SessionSnapshot,
+    SessionState,
 };
 
 use super::Window;
@@ -128,6 +129,27 @@ impl Window {
             return Err(ApiError::new(ErrorCode::NotFound, text));
         };
         files::write_private_unsynced(&self.host.show_request(&self.project.key, holder.pid), "")?;
+        Ok(Nothing {})
+    }
+
+    /// Everything that waits, in whatever window.
+    pub(super) fn inbox(&self) -> InboxResult {
+        InboxResult {
+            waiting: self.host.inbox().list(&self.project.key),
+        }
+    }
+
+    /// Brings the window to the front in which something waits. Nothing but that happens there, and nothing is told.
+    pub(super) fn show_waiting(&self, id: &SessionId) -> Result<Nothing, ApiError> {
+        let Some(project) = self.host.inbox().project_of(id) else {
+            let text = "Nothing waits there any more.";
+            return Err(ApiError::new(ErrorCode::NotFound, text));
+        };
+        if project != self.project.key {
+            files::write_private_unsynced(&self.host.show_request(&project, std::process::id()), "")?;
+        }
+        let wanted = EventBody::SessionWanted { wanted: id.clone() };
+        self.host.fanout(&project).to_all(wanted, self.host.world().now());
         Ok(Nothing {})
     }
 

@@ -112,11 +112,14 @@ impl Window {
         self.host
             .keep_key(&params.profile, &params.key, params.keep)
             .await?;
+        // What is sent next must not go with the old key, or with none.
+        self.warn(self.host.profile_changed(&params.profile).await);
         Ok(self.settings())
     }
 
     pub(super) async fn delete_key(&self, params: ProfileNameParams) -> Result<SettingsView, ApiError> {
         self.host.forget_key(&params.name).await?;
+        self.warn(self.host.profile_changed(&params.name).await);
         Ok(self.settings())
     }
 

@@ -200,21 +200,7 @@ pub(super) fn config(raw: RawConfig, text: &str) -> Config {
         .map(|(tool, seconds)| (tool, Duration::from_secs(seconds.clamp(1, LONGEST_TIMEOUT))))
         .collect();
     config.web_search = raw.web_search.config();
-    for (name, tool) in raw.tools {
-        let table = match tool {
-            RawTool::Switch(enabled) => RawToolTable {
-                enabled: Some(enabled),
-                pass_env: Vec::new(),
-            },
-            RawTool::Table(table) => table,
-        };
-        if table.enabled == Some(false) {
-            config.tools_off.push(name.clone());
-        }
-        if name == "shell" {
-            config.pass_env = table.pass_env;
-        }
-    }
+    take_tools(&mut config, raw.tools);
     config.profiles = raw
         .profiles
         .into_iter()
@@ -236,6 +222,24 @@ pub(super) fn config(raw: RawConfig, text: &str) -> Config {
         }
     }
     config
+}
+
+fn take_tools(config: &mut Config, tools: HashMap<String, RawTool>) {
+    for (name, tool) in tools {
+        let table = match tool {
+            RawTool::Switch(enabled) => RawToolTable {
+                enabled: Some(enabled),
+                pass_env: Vec::new(),
+            },
+            RawTool::Table(table) => table,
+        };
+        if table.enabled == Some(false) {
+            config.tools_off.push(name.clone());
+        }
+        if name == "shell" {
+            config.pass_env = table.pass_env;
+        }
+    }
 }
 
 fn profile_of(name: String, raw: RawProfile) -> ProfileConfig {

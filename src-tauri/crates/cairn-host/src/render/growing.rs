@@ -2,7 +2,13 @@
 
 use cairn_protocol::RichBlock;
 
-use super::{Highlight, blocks_with_places};
+use super::{Highlight, LONGEST, blocks_with_places, cut};
+
+/// An open block longer than this is drawn again only when a part of its length has come: drawing costs as much as it is
+/// long, and pieces are short.
+const PACED: usize = 16 * 1_024;
+/// That part.
+const PART: usize = 32;
 
 /// A text that grows.
 #[derive(Debug, Default)]
@@ -11,6 +17,12 @@ pub(crate) struct Growing {
     open: String,
     /// Blocks before it.
     closed: u32,
+    /// Blocks that were given out and not taken back.
+    shown: u32,
+    /// Bytes that were drawn, that came since, and that are too much to be drawn.
+    taken: usize,
+    unseen: usize,
+    left_out: usize,
 }
 
 impl Growing {
@@ -21,9 +33,29 @@ impl Growing {
 
     /// More text: blocks from the returned number on are replaced by the returned ones.
     pub(crate) fn push(&mut self, piece: &str) -> (u32, Vec<RichBlock>) {
-        self.open.push_str(piece);
-        let blocks = blocks_with_places(&self.open, Highlight::WhileShort);
+        if self.left_out > 0 {
+            self.left_out += piece.len();
+            return (self.shown - 1, cut(self.left_out).into_iter().collect());
+        }
+        let (drawn, rest) = piece.split_at(piece.floor_char_boundary(LONGEST - self.taken));
+        self.open.push_str(drawn);
+        self.taken += drawn.len();
+        self.unseen += drawn.len();
+        self.left_out = rest.len();
+        if self.left_out == 0 && self.open.len() > PACED && self.unseen < self.open.len() / PART {
+            return (self.shown, Vec::new());
+        }
+        self.unseen = 0;
         let keep = self.closed;
+        let mut blocks = self.draw();
+        blocks.extend(cut(self.left_out));
+        self.shown = keep + blocks.len() as u32;
+        (keep, blocks)
+    }
+
+    /// The open part as blocks; those of them that nothing can change any more are closed.
+    fn draw(&mut self) -> Vec<RichBlock> {
+        let blocks = blocks_with_places(&self.open, Highlight::WhileShort);
         // A block is closed once a blank line and another one follow: then what comes later cannot change it, but for
         // link definitions, which the exact pass at the end sees.
         let after_blank_line = |(_, place): &(RichBlock, std::ops::Range<usize>)| {
@@ -43,6 +75,6 @@ impl Growing {
             self.closed += place as u32;
             self.open.drain(..range.start.min(self.open.len()));
         }
-        (keep, blocks.into_iter().map(|(block, _)| block).collect())
+        blocks.into_iter().map(|(block, _)| block).collect()
     }
 }

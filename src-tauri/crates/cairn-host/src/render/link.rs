@@ -18,15 +18,19 @@ pub(super) fn link(target: &str, inlines: Vec<RichInline>) -> RichInline {
     }
 }
 
-/// The address in its canonical form: the host in ASCII, so that look-alike letters show.
-fn alive(target: &str) -> Option<String> {
+/// The address in its canonical form, the host in ASCII so that look-alike letters show; none when it must not be
+/// opened: only http, https and mailto leave, by way of the system, never within the window. Case W22.
+pub(crate) fn alive(target: &str) -> Option<String> {
     if target.len() > LONGEST || target.chars().any(char::is_control) {
         return None;
     }
     let url = Url::parse(target.trim()).ok()?;
     let fine = match url.scheme() {
         "http" | "https" => url.host_str().is_some_and(|host| !host.is_empty()),
-        "mailto" => true,
+        // Some mail programs attach whichever file such an address names.
+        "mailto" => !url
+            .query_pairs()
+            .any(|(name, _)| name.to_ascii_lowercase().starts_with("attach")),
         _ => false,
     };
     fine.then(|| url.to_string())

@@ -26,6 +26,11 @@ fn r2_w15_w22_only_web_and_mail_links_are_alive() {
         ("https://docs.rs/x", true),
         ("http://127.0.0.1:8080/", true),
         ("mailto:a@b.c", true),
+        ("mailto:a@b.c?subject=Hi&body=There", true),
+        ("mailto:a@b.c?attach=/h/u/.ssh/id_rsa", false),
+        ("mailto:a@b.c?subject=x&ATTACHMENT=~/.netrc", false),
+        ("ms-msdt:/id", false),
+        ("x-apple.systempreferences:x", false),
         ("javascript:alert(1)", false),
         ("JaVaScRiPt:alert(1)", false),
         ("&#106;avascript:alert(1)", false),
@@ -123,6 +128,68 @@ fn w25_deep_and_hostile_text_comes_to_an_end() {
         "|a".repeat(5_000) + "\n" + &"|-".repeat(5_000),
     ] {
         markdown(&source);
+    }
+}
+
+#[test]
+fn w25_a_text_without_end_is_drawn_to_a_limit_which_is_said() {
+    let is_cut = |block: &RichBlock| matches!(block, RichBlock::Cut { .. });
+    for (source, left_out) in [
+        ("x ".repeat(LONGEST / 2), 0),
+        (format!("{}1234567", "x ".repeat(LONGEST / 2)), 7),
+        ("é ".repeat(LONGEST / 2), LONGEST / 2),
+        ("word\n\n".repeat(LONGEST), 5 * LONGEST),
+    ] {
+        let blocks = markdown(&source);
+        let shown = json(&source);
+        match blocks.last() {
+            Some(RichBlock::Cut { bytes }) => assert_eq!(*bytes, left_out as u64),
+            _ => assert_eq!(left_out, 0),
+        }
+        assert!(shown.len() < 12 * LONGEST, "{}", shown.len());
+    }
+    for word in [
+        "x".repeat(3 * WORD),
+        format!("a {}", "[".repeat(3 * WORD)),
+        // At the start of a line they would open a block of code.
+        format!("a {}", "`".repeat(3 * WORD)),
+    ] {
+        let blocks = markdown(&format!("{word} after\n\nmore"));
+        let RichBlock::Cut { bytes } = blocks[1] else {
+            panic!("{:?}", blocks[1])
+        };
+        assert_eq!((bytes, blocks.len()), (2 * WORD as u64, 3));
+        assert!(words(&blocks[..1]).contains(" after"), "what follows is drawn");
+    }
+    let table = format!("|a|b|\n|-|-|\n{}\nafter", "|1|2|\n".repeat(ROWS + 10));
+    let blocks = markdown(&table);
+    let RichBlock::Table { rows, .. } = &blocks[0] else {
+        panic!("{:?}", blocks[0])
+    };
+    assert_eq!((rows.len(), is_cut(&blocks[1]), blocks.len()), (ROWS, true, 3));
+    assert!(!markdown("|a|\n|-|\n|1|").iter().any(is_cut));
+}
+
+#[test]
+fn w25_what_grows_without_end_is_sent_a_bounded_number_of_times() {
+    for piece in ["x", "| 1 | 2 |\n", "é"] {
+        let source = format!(
+            "| a | b |\n|---|---|\n{}",
+            piece.repeat(2 * LONGEST / piece.len())
+        );
+        let (mut growing, mut shown, mut drawn) = (Growing::new(), Vec::new(), 0);
+        let letters: Vec<char> = source.chars().collect();
+        for piece in letters.chunks(512) {
+            let piece: String = piece.iter().collect();
+            let (keep, blocks) = growing.push(&piece);
+            drawn += usize::from(
+                blocks.len() > 1 || !matches!(blocks.first(), None | Some(RichBlock::Cut { .. })),
+            );
+            shown.truncate(keep as usize);
+            shown.extend(blocks);
+        }
+        assert_eq!(shown, markdown(&source), "{piece:?}");
+        assert!(drawn < 200, "{piece:?} was drawn {drawn} times");
     }
 }
 

@@ -8,10 +8,9 @@ use std::path::Path;
 
 use cairn_protocol::{Proposal, ProposalKind};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use toml_edit::{DocumentMut, Item};
 
-use super::{Entry, hex};
+use super::Entry;
 use crate::project::{OWN_CONFIG, Project};
 
 /// Servers that other programs would start.
@@ -171,7 +170,7 @@ impl Listed {
                     let size = format!("{} lines, {} bytes", text.lines().count(), text.len());
                     self.add(ProposalKind::Command, &name, size, folder);
                     if let Some(entry) = self.entries.last_mut() {
-                        entry.mark = Some(hex(&Sha256::digest(text.as_bytes())));
+                        entry.mark = Some(cairn_files::hash::of_bytes(text.as_bytes()));
                     }
                 }
                 Ok(None) => self.is_not_whole(format!("{name} of this folder cannot be read by that name.")),

@@ -22,12 +22,20 @@ pub(super) enum Network {
     Wanted,
 }
 
+/// Whether a command stays in the sandbox that there is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bounds {
+    Kept,
+    Left,
+}
+
 /// A command that would run.
 pub(super) struct Ran<'a> {
     pub(super) line: &'a str,
     pub(super) workdir: &'a Path,
     pub(super) place: Place,
     pub(super) network: Network,
+    pub(super) bounds: Bounds,
     pub(super) facts: &'a CommandFacts,
 }
 
@@ -83,13 +91,15 @@ impl Judged<'_> {
     /// Plan mode passes what cannot change anything: git that reads, and P6's where they hold.
     fn in_plan(&self) -> Verdict {
         let passes = |part: &Part| {
-            let git =
-                part.reads_git && only_reads(part) && (!part.searches || self.policy.sandbox.is_enforced());
+            let git = part.reads_git
+                && only_reads(part)
+                && (!part.searches || self.policy.sandbox.hides_credentials());
             part.free || git || reads_unasked(self.policy, part)
         };
         match &self.study {
             Ok(study)
                 if self.may_be_covered()
+                    && self.ran.bounds == Bounds::Kept
                     && study
                         .parts
                         .iter()
@@ -138,7 +148,8 @@ impl Judged<'_> {
 
     /// The rule about exactly this line. It runs as it came in: that is what the person saw.
     fn exact_rule(&self, effect: &Effect) -> Option<String> {
-        if !self.may_be_covered() {
+        // Leaving the sandbox is approved on its own and never remembered. SPEC P12.
+        if !self.may_be_covered() || self.ran.bounds == Bounds::Left {
             return None;
         }
         // What stands in the project under the name of a program is not what was meant when the rule was saved.
@@ -162,7 +173,10 @@ impl Judged<'_> {
     /// What lets the whole line run without a question.
     fn unasked(&self) -> Option<Verdict> {
         let study = self.study.as_ref().ok()?;
-        let there = self.may_be_covered() && self.ran.network == Network::None && self.place == Place::Inside;
+        let there = self.may_be_covered()
+            && self.ran.network == Network::None
+            && self.ran.bounds == Bounds::Kept
+            && self.place == Place::Inside;
         if !there {
             return None;
         }
@@ -208,12 +222,14 @@ impl Judged<'_> {
         let mut needs = Some(Approve::All).filter(|_| self.place == Place::Inside);
         if matches!(self.cover, Cover::Never(_)) && !self.wide.is_judged_command()
             || loss.as_ref().is_some_and(|loss| loss.kind == LossKind::Git)
+            || self.ran.bounds == Bounds::Left
         {
-            // What cannot be judged, changes what is allowed or loses work.
+            // What cannot be judged, changes what is allowed, loses work or leaves the sandbox. SPEC A2.
             needs = None;
         }
         let held = self.policy.sandbox.is_enforced()
             && self.ran.network == Network::None
+            && self.ran.bounds == Bounds::Kept
             && self.place == Place::Inside
             && self.policy.taint == Taint::None
             && !matches!(self.cover, Cover::Never(_))
@@ -233,6 +249,9 @@ impl Judged<'_> {
         why.extend(self.policy.broken_settings());
         if self.place == Place::Outside {
             why.push("It runs in a folder outside the project.".to_owned());
+        }
+        if self.ran.bounds == Bounds::Left {
+            why.push("It wants to run outside the sandbox, where it can do what you can.".to_owned());
         }
         if self.ran.network == Network::Wanted {
             why.push("It wants the network.".to_owned());
@@ -281,6 +300,7 @@ impl Judged<'_> {
         let may_offer = self.cover == Cover::Offered
             && self.asked_by_rule.is_empty()
             && self.ran.network == Network::None
+            && self.ran.bounds == Bounds::Kept
             && self.policy.rules.broken.is_none()
             && !(self.policy.taint != Taint::None && self.reaches_network());
         if !may_offer {

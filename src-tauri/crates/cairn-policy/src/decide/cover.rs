@@ -46,7 +46,7 @@ pub(super) fn reads_unasked(policy: &Policy, part: &Part) -> bool {
     let sandboxed = policy.sandbox.is_enforced();
     let allowed = sandboxed || policy.reading == Reading::Everywhere;
     // Where nothing holds a search in, it would print keys and passwords as readily as anything else. SPEC P2.
-    allowed && only_reads(part) && (sandboxed || !part.searches)
+    allowed && only_reads(part) && (policy.sandbox.hides_credentials() || !part.searches)
 }
 
 /// Whether it is known to only read.
@@ -90,7 +90,7 @@ pub(super) fn rule_barrier(policy: &Policy, part: &Part) -> Option<String> {
         }
         Class::Unknown => {}
     }
-    if part.searches && !part.reads_git && !policy.sandbox.is_enforced() {
+    if part.searches && !part.reads_git && !policy.sandbox.hides_credentials() {
         return Some(format!(
             "{program} searches folders, which may hold keys or passwords, and nothing keeps it from them here; the `grep` tool leaves them out."
         ));
@@ -166,7 +166,7 @@ pub(super) fn runs_in_auto(policy: &Policy, part: &Part) -> bool {
     let known = match part.class {
         Class::Network | Class::Destructive => false,
         Class::Git => part.misfit().is_none(),
-        Class::Reads | Class::Writes => true,
+        Class::Reads | Class::Writes => policy.sandbox.hides_credentials() || !part.searches,
         Class::Text if REACHES.contains(&part.program()) => false,
         // Code of the project could write what only the sandbox protects.
         Class::Project | Class::Text | Class::Unknown => policy.sandbox == Sandbox::Enforced,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cairn_protocol::{Decided, Mode};
 
-use super::command::{self, Network, Ran};
+use super::command::{self, Bounds, Network, Ran};
 use super::reach::{self, Reached};
 use super::write::{self, Links, Written};
 use super::{Approve, Policy};
@@ -57,6 +57,12 @@ pub(super) fn unknown() -> Verdict {
     Verdict::Ask(Question::bare("What it would do is not known."))
 }
 
+pub(super) fn failed() -> Verdict {
+    Verdict::Ask(Question::bare(
+        "Cairn could not judge it: a fault of Cairn's own. Look at it closely.",
+    ))
+}
+
 /// All that is to be said about an effect: a command has a verdict of its own and one for each file it touches.
 pub(super) fn judge(policy: &Policy, effect: &Effect) -> Vec<Verdict> {
     if let Effect::RunCommand {
@@ -64,6 +70,7 @@ pub(super) fn judge(policy: &Policy, effect: &Effect) -> Vec<Verdict> {
         workdir,
         place,
         network,
+        outside,
         facts,
     } = effect
     {
@@ -73,11 +80,18 @@ pub(super) fn judge(policy: &Policy, effect: &Effect) -> Vec<Verdict> {
             return vec![verdict];
         }
         let network = if *network { Network::Wanted } else { Network::None };
+        // Where nothing holds commands in there is nothing to leave.
+        let bounds = if *outside && policy.sandbox.is_enforced() {
+            Bounds::Left
+        } else {
+            Bounds::Kept
+        };
         let ran = Ran {
             line,
             workdir,
             place: *place,
             network,
+            bounds,
             facts,
         };
         return command::judge(policy, effect, &ran, wide, cover);

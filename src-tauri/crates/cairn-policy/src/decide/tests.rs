@@ -68,6 +68,7 @@ fn run(line: &str) -> Effect {
         workdir: PathBuf::from("/w/p"),
         place: Place::Inside,
         network: false,
+        outside: false,
         facts: CommandFacts::default(),
     }
 }
@@ -94,6 +95,19 @@ fn offers(policy: &Policy, effect: &Effect) -> Vec<String> {
         .into_iter()
         .map(|offer| offer.rule)
         .collect()
+}
+
+#[test]
+fn what_fails_to_be_judged_asks_a_person_and_is_denied_without_one() {
+    let broken = |policy: &Policy| super::combined(policy, || panic!("a fault inside"));
+    for mode in MODES {
+        let Decision::Ask(asked) = broken(&policy(mode)) else {
+            panic!("{mode:?}")
+        };
+        assert!(asked.why[0].contains("could not judge") && !asked.filled && asked.offers.is_empty());
+        let alone = broken(&headless(mode, Approve::All));
+        assert!(matches!(alone, Decision::Deny { .. }), "{mode:?}");
+    }
 }
 
 #[test]
@@ -254,6 +268,7 @@ fn an_exact_rule_covers_neither_the_network_nor_another_folder() {
         workdir: PathBuf::from(folder),
         place,
         network,
+        outside: false,
         facts: CommandFacts::default(),
     };
     assert_eq!(word(&policy, &there("/w/p", Place::Inside, false)), "allow");
@@ -533,6 +548,7 @@ fn a2_headless_denies_what_approve_does_not_cover() {
         workdir: PathBuf::from("/x"),
         place: Place::Outside,
         network: false,
+        outside: false,
         facts: CommandFacts::default(),
     };
     // In the order none, edits, all.

@@ -36,6 +36,21 @@ const CREDENTIAL_FOLDERS: &[&[&str]] = &[
     &[".config", "gh"],
     &[".config", "doctl"],
     &[".config", "hcloud"],
+    &[".config", "rclone"],
+    &[".config", "op"],
+    &[".config", "1password"],
+    &[".config", "containers", "auth.json"],
+    &[".cargo", "credentials.toml"],
+    &[".terraform.d", "credentials.tfrc.json"],
+    &[".password-store"],
+    &[".local", "share", "keyrings"],
+    // browsers and mail
+    &[".mozilla"],
+    &[".thunderbird"],
+    &[".config", "google-chrome"],
+    &[".config", "chromium"],
+    &[".config", "microsoft-edge"],
+    &[".config", "bravesoftware"],
 ];
 
 /// Folders of which every file is protected: git's own, editors', hooks', agents'.
@@ -173,6 +188,11 @@ const BUILD_BEGINNINGS: &[&str] = &[
     "svelte.config.",
     "playwright.config.",
 ];
+
+/// The places of [`CREDENTIAL_FOLDERS`] as paths beneath a home folder.
+pub(super) fn credential_places() -> impl Iterator<Item = std::path::PathBuf> {
+    CREDENTIAL_FOLDERS.iter().map(|names| names.iter().collect())
+}
 
 pub(super) fn is_credential(names: &[String]) -> bool {
     let Some(last) = names.last() else { return false };

@@ -107,6 +107,7 @@ pub(crate) fn effect_on(machine: &PlainMachine, line: &str) -> Effect {
         workdir,
         place: Place::Inside,
         network: false,
+        outside: false,
     }
 }
 

@@ -132,9 +132,9 @@ fn p6_reading_commands_run_where_the_sandbox_is_enforced_or_the_person_wants_it(
         ("ls -la src", ["ask", "auto", "auto", "auto"]),
         ("cat README.md | head -5", ["ask", "auto", "auto", "auto"]),
         ("git log --oneline -5", ["ask", "auto", "auto", "auto"]),
-        ("git diff", ["ask", "auto", "auto", "ask"]),
-        ("grep -rn main src", ["ask", "auto", "auto", "ask"]),
-        ("rg main", ["ask", "auto", "auto", "ask"]),
+        ("git diff", ["ask", "auto", "ask", "ask"]),
+        ("grep -rn main src", ["ask", "auto", "ask", "ask"]),
+        ("rg main", ["ask", "auto", "ask", "ask"]),
         ("cat .env", ["ask", "ask", "ask", "ask"]),
         ("cat /etc/passwd", ["ask", "ask", "ask", "ask"]),
         ("ls > x", ["ask", "ask", "ask", "ask"]),
@@ -191,8 +191,51 @@ fn p8_auto_follows_what_is_enforced() {
         facts,
         place: Place::Inside,
         network: true,
+        outside: false,
     };
     assert_eq!(word_of(&decide(&auto(Sandbox::Enforced), &[network])), "ask");
+}
+
+#[test]
+fn p12_leaving_the_sandbox_asks_every_time_and_is_never_remembered() {
+    let leaving = |line: &str| {
+        let mut leaving = effect(line);
+        if let Effect::RunCommand { outside, .. } = &mut leaving {
+            *outside = true;
+        }
+        leaving
+    };
+    let rules = ["run: cargo test", "run-exact: ls", "run-exact: cargo test"];
+    for line in ["ls", "cargo test", "git status", "cat README.md", "cd src"] {
+        for mode in [Mode::Manual, Mode::AcceptEdits, Mode::Auto] {
+            for sandbox in [Sandbox::Enforced, Sandbox::WithoutProtected] {
+                let Decision::Ask(asked) = decide(&in_mode(mode, sandbox, &rules), &[leaving(line)]) else {
+                    panic!("{line} in {mode:?} does not ask")
+                };
+                assert!(asked.offers.is_empty() && !asked.filled, "{line}: {asked:?}");
+                assert!(
+                    asked.why.iter().any(|why| why.contains("outside the sandbox")),
+                    "{line}: {asked:?}"
+                );
+            }
+        }
+        let plan = in_mode(Mode::Plan, Sandbox::Enforced, &rules);
+        assert_eq!(word_of(&decide(&plan, &[leaving(line)])), "deny", "{line}");
+        let nobody = Policy {
+            presence: Presence::Headless {
+                approve: Approve::All,
+            },
+            ..in_mode(Mode::Manual, Sandbox::Enforced, &rules)
+        };
+        assert_eq!(word_of(&decide(&nobody, &[leaving(line)])), "deny", "{line}");
+        // Where nothing holds commands in there is nothing to leave.
+        let unheld = in_mode(Mode::Manual, Sandbox::NotEnforced, &rules);
+        assert_eq!(
+            decide(&unheld, &[leaving(line)]),
+            decide(&unheld, &[effect(line)]),
+            "{line}"
+        );
+    }
 }
 
 #[test]
@@ -380,6 +423,7 @@ fn a_rule_covers_neither_the_network_nor_a_folder_outside() {
             workdir,
             place,
             network,
+            outside: false,
         }
     };
     let rules = policy(&["run: cargo test"]);
@@ -405,6 +449,7 @@ fn without_facts_nothing_runs_but_an_exact_line() {
         workdir: "/w/p".into(),
         place: Place::Inside,
         network: false,
+        outside: false,
         facts: CommandFacts::default(),
     };
     let rules = Policy {

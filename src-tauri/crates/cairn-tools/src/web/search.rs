@@ -10,6 +10,7 @@ mod searxng;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use cairn_exec::Processes;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
@@ -19,6 +20,7 @@ use url::Url;
 use super::address::Target;
 use super::config::{Engine, WebConfig};
 use super::{Asked, Got, Reach, Web};
+use crate::bounds::Bounds;
 
 /// Results that are shown.
 pub(crate) const MOST_RESULTS: usize = 10;
@@ -73,6 +75,7 @@ pub(crate) struct Around<'a> {
     pub(crate) processes: &'a Processes,
     pub(crate) environment: &'a [(OsString, OsString)],
     pub(crate) folder: PathBuf,
+    pub(crate) bounds: Option<Arc<Bounds>>,
     pub(crate) cancel: &'a CancellationToken,
 }
 

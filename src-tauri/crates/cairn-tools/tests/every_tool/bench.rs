@@ -56,7 +56,6 @@ impl Bench {
             group,
             budget: 12_000,
             outside: false,
-            literal: cairn_agent::tool::Addresses::default(),
             runtime: tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(1)
                 .enable_all()
@@ -175,6 +174,7 @@ impl Bench {
             outside: self.outside,
             literal: cairn_agent::tool::Addresses::default(),
             runs: None,
+            hunks: None,
             vision: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),

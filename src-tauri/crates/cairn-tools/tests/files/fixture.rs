@@ -97,6 +97,7 @@ impl Project {
             outside: false,
             literal: cairn_agent::tool::Addresses::default(),
             runs: None,
+            hunks: None,
             session: SessionId::from("s"),
             turn: "t".into(),
             call: "c".into(),
@@ -207,7 +208,7 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-fn execute(prepared: Prepared) -> Box<dyn Execute> {
+pub(crate) fn execute(prepared: Prepared) -> Box<dyn Execute> {
     match prepared.action {
         Action::Execute(execute) => execute,
         Action::Ask(_) => panic!("asks"),

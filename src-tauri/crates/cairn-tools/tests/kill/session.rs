@@ -65,6 +65,7 @@ impl Session {
             outside: false,
             literal: cairn_agent::tool::Addresses::default(),
             runs: None,
+            hunks: None,
             vision: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),

@@ -103,6 +103,7 @@ impl Project {
             outside: false,
             literal: cairn_agent::tool::Addresses::default(),
             runs: None,
+            hunks: None,
             vision: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(NoProgress),

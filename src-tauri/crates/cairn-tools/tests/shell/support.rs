@@ -98,6 +98,7 @@ pub(crate) fn context(progress: Arc<dyn Progress>, cancel: CancellationToken) ->
         outside: false,
         literal: cairn_agent::tool::Addresses::default(),
         runs: None,
+        hunks: None,
         vision: true,
         cancel,
         progress,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cairn_exec::{CommandSpec, Program};
+use cairn_exec::{CommandSpec, Network, Program};
 use cairn_protocol::CommandEnd;
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ pub(super) async fn search(query: &str, around: Around<'_>) -> Found {
             "no `command` is set under [web_search] in the configuration; tell the user".to_owned(),
         );
     };
-    let spec = CommandSpec {
+    let mut spec = CommandSpec {
         program: Program::Direct {
             program: program.clone().into(),
             arguments: arguments.into_iter().map(Into::into).collect(),
@@ -28,7 +28,19 @@ pub(super) async fn search(query: &str, around: Around<'_>) -> Found {
         environment: around.environment.to_vec(),
         limit: Some(LIMIT),
         cancel: around.cancel.clone(),
+        walls: None,
     };
+    if let Some(bounds) = around.bounds {
+        let walled = tokio::task::spawn_blocking(move || {
+            spec.environment = bounds.environment(&spec.environment, Network::On);
+            spec.walls = Some(bounds.around_command(Network::On).0);
+            spec
+        });
+        match walled.await {
+            Ok(walled) => spec = walled,
+            Err(error) => return Found::Failed(error.to_string()),
+        }
+    }
     let finished = match around.processes.run(spec, |_| {}).await {
         Ok(finished) => finished,
         Err(error) => return Found::Failed(error.to_string()),

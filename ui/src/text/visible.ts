@@ -2,8 +2,10 @@
 // Text that crosses the wire as spans was made safe by the core; this is for the strings that do not.
 import type { ShownSpan } from '../bindings';
 
-/** Direction changes and tag characters: they hide or reorder, and no prose needs them. */
-const misleading = /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u;
+/** Control, direction and tag characters: they hide or reorder, and no prose needs them. */
+const misleading =
+  // eslint-disable-next-line no-control-regex -- they are what is looked for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u;
 /** In names and code also everything that is not drawn at all; tab and line break are. */
 const unseen =
   // eslint-disable-next-line no-control-regex, no-misleading-character-class -- each sign is meant alone
@@ -12,8 +14,10 @@ const unseen =
 /** Where a text stands: prose may join letters and emoji by invisible signs, names and code may not. */
 export type Ground = 'prose' | 'code';
 
-/** `text` in pieces, each suspicious sign as a chip with its code point. */
-export function visible(text: string, ground: Ground): ShownSpan[] {
+/** The pieces of the given text, each suspicious sign as a chip with its code point. */
+export function visible(given: string, ground: Ground): ShownSpan[] {
+  // Prose that was written on Windows says nothing by its line ends.
+  const text = ground === 'prose' ? given.replaceAll('\r\n', '\n') : given;
   const suspicious = ground === 'prose' ? misleading : unseen;
   // Nearly every text is clean: one look, one piece.
   if (!suspicious.test(text)) return text === '' ? [] : [{ kind: 'plain', text }];
@@ -30,4 +34,11 @@ export function visible(text: string, ground: Ground): ShownSpan[] {
   }
   if (plain !== '') spans.push({ kind: 'plain', text: plain });
   return spans;
+}
+
+/** The same in one string, for where nothing can be drawn: tooltips, and what a screen reader says. */
+export function plainly(text: string, ground: Ground = 'code'): string {
+  return visible(text, ground)
+    .map((span) => span.text)
+    .join('');
 }

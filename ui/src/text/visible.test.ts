@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { visible } from './visible';
+import { t } from './text.svelte';
+import { plainly, visible } from './visible';
 
 const drawn = (text: string, ground: 'prose' | 'code'): string =>
   visible(text, ground)
@@ -30,4 +31,15 @@ test('nothing of a clean text is lost', () => {
     'fn main() {\n\tprintln!("$1 \\0 $&");\n}',
   );
   expect(visible('', 'code')).toEqual([]);
+});
+
+test('a sequence that commands a terminal is seen in prose, a line end of Windows is not', () => {
+  expect(drawn('a\u001b[2Kb\u009b2Jc\rd', 'prose')).toBe('a[\\u{1b}][2Kb[\\u{9b}]2Jc[\\u{d}]d');
+  expect(drawn('a\r\nb', 'prose')).toBe('a\nb');
+  expect(drawn('a\r\nb', 'code')).toBe('a[\\u{d}]\nb');
+});
+
+test('a tooltip hides no more than the page does', () => {
+  expect(plainly('a\u202efdp.rs\u001b[2K')).toBe('a\\u{202e}fdp.rs\\u{1b}[2K');
+  expect(t('shell.project_of', { path: '/w/\u202efdp' })).toContain('/w/\\u{202e}fdp');
 });

@@ -1,0 +1,237 @@
+//! What commands of a session are held in by: which folders they may change, what stays as it is, what they do not
+//! see. SPEC P12.
+//!
+//! Owns: finding out, before each command, what the walls have to keep on this disk, and what appeared meanwhile that
+//! must not stay. Must never know: how walls are built, or whether a command may run. Which names are credentials or
+//! protected is the policy's alone, so that the file tools and the commands obey the same lists.
+
+mod aside;
+mod home;
+mod protected;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use cairn_exec::{Confinement, Layer, Network, Walls};
+use cairn_policy::{Places, Sandbox};
+
+pub use aside::Moved;
+pub use protected::Found;
+
+/// Variables that name sockets which a command does not reach.
+const SOCKETS: &[&str] = &[
+    "DBUS_SESSION_BUS_ADDRESS",
+    "SSH_AGENT_PID",
+    "SSH_AUTH_SOCK",
+    "WAYLAND_DISPLAY",
+    "XDG_RUNTIME_DIR",
+];
+
+/// Caches that tools cannot do without, by the variable that moves them. The person's own stay readable and as they
+/// are: what one command writes there would run in other projects and outside.
+const CACHES: &[(&str, &str)] = &[
+    ("BUN_INSTALL_CACHE_DIR", "bun"),
+    ("CCACHE_DIR", "ccache"),
+    ("GOCACHE", "go-build"),
+    ("PIP_CACHE_DIR", "pip"),
+    ("SCCACHE_DIR", "sccache"),
+    ("UV_CACHE_DIR", "uv"),
+    ("YARN_CACHE_FOLDER", "yarn"),
+    ("npm_config_cache", "npm"),
+    ("npm_config_store_dir", "pnpm"),
+];
+
+/// Stores of downloaded packages. The person's own is used until a command with the network has filled one of ours.
+const STORES: &[(&str, &str)] = &[("CARGO_HOME", "cargo"), ("GOMODCACHE", "go-mod")];
+
+/// What holds the commands of one session in. Its private temporary folder goes with it.
+#[derive(Debug)]
+pub struct Bounds {
+    layer: Layer,
+    sandbox: Sandbox,
+    places: Places,
+    /// Caches of ours, which commands of this project share.
+    caches: PathBuf,
+    blank: PathBuf,
+    aside: PathBuf,
+    temporary: PathBuf,
+    /// What was there before each command that runs on in the background.
+    watched: Mutex<BTreeMap<String, Found>>,
+}
+
+impl Bounds {
+    /// Walls for commands of a project; none where nothing works. `folder` is what is kept for the project outside of
+    /// it. Errors when private folders cannot be made: the person recovers by making room or giving rights.
+    pub fn new(walls: &Walls, places: &Places, folder: &Path) -> std::io::Result<Option<Self>> {
+        let Some(layer) = walls.layer.clone() else {
+            return Ok(None);
+        };
+        let sandbox = match layer {
+            Layer::Bubblewrap(_) => Sandbox::Enforced,
+            Layer::Landlock => Sandbox::WithoutProtected,
+            #[cfg(target_os = "macos")]
+            Layer::Seatbelt => Sandbox::Enforced,
+        };
+        let make = |folder: &Path| {
+            std::fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)
+        };
+        make(&folder.join("sandbox/caches"))?;
+        let folder = folder.canonicalize()?;
+        let blank = folder.join("sandbox/blank");
+        std::fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o0)
+            .open(&blank)
+            .map(|_| ())
+            .or_else(|error| match error.kind() {
+                std::io::ErrorKind::AlreadyExists => Ok(()),
+                _ => Err(error),
+            })?;
+        Ok(Some(Self {
+            layer,
+            sandbox,
+            places: places.clone(),
+            caches: folder.join("sandbox/caches"),
+            blank,
+            aside: folder.join("aside"),
+            temporary: private_temporary_folder()?,
+            watched: Mutex::default(),
+        }))
+    }
+
+    /// What the gate may count on.
+    pub fn sandbox(&self) -> Sandbox {
+        self.sandbox
+    }
+
+    /// The walls for a command that begins now, and what was there before it. Looks at the disk: to be called on a
+    /// blocking thread.
+    pub fn around_command(&self, network: Network) -> (Confinement, Found) {
+        let found = Found::look(&self.places.root);
+        let mut hidden = home::credentials(&self.places);
+        hidden.extend(self.places.own.iter().cloned());
+        hidden.extend(found.hidden.iter().cloned());
+        let mut kept: Vec<PathBuf> = found.kept.iter().cloned().collect();
+        let mut writable = vec![self.places.root.clone(), self.caches.clone()];
+        if let Some(shared) = protected::shared_repository(&self.places.root) {
+            kept.extend(shared.kept);
+            writable.extend(shared.writable);
+        }
+        let walls = Confinement {
+            layer: self.layer.clone(),
+            writable,
+            kept,
+            hidden,
+            temporary: self.temporary.clone(),
+            blank: self.blank.clone(),
+            network,
+        };
+        (walls, found)
+    }
+
+    /// The environment of a command within these walls, made of the one that commands get.
+    pub fn environment(&self, given: &[(OsString, OsString)], network: Network) -> Vec<(OsString, OsString)> {
+        let mut set: Vec<(&str, PathBuf)> = Vec::new();
+        let temporary = match self.layer {
+            Layer::Bubblewrap(_) => PathBuf::from("/tmp"),
+            Layer::Landlock => self.temporary.clone(),
+            #[cfg(target_os = "macos")]
+            Layer::Seatbelt => self.temporary.clone(),
+        };
+        set.extend(["TEMP", "TMP", "TMPDIR"].map(|name| (name, temporary.clone())));
+        set.extend(
+            CACHES
+                .iter()
+                .map(|(name, folder)| (*name, self.caches.join(folder))),
+        );
+        for (name, folder) in STORES {
+            let ours = self.caches.join(folder);
+            if network == Network::On || ours.is_dir() {
+                set.push((name, ours));
+            }
+        }
+        let replaced = |name: &OsString| {
+            SOCKETS.iter().any(|socket| name == socket) || set.iter().any(|(other, _)| name == other)
+        };
+        let mut environment: Vec<_> = given
+            .iter()
+            .filter(|(name, _)| !replaced(name))
+            .cloned()
+            .collect();
+        environment.extend(set.into_iter().map(|(name, path)| (name.into(), path.into())));
+        environment.sort();
+        environment
+    }
+
+    /// Takes out of the project what appeared since that must not: protected files that no command may make. Looks at
+    /// the disk: to be called on a blocking thread. `known` says whether one of our own tools made a file.
+    pub fn set_aside(&self, before: &Found, known: &dyn Fn(&Path) -> bool) -> Vec<Moved> {
+        let now = Found::look(&self.places.root);
+        let new = now
+            .kept
+            .difference(&before.kept)
+            .chain(now.links.difference(&before.links));
+        let new: Vec<_> = new
+            .filter(|path| !known(path) && !protected::is_harmless_repository(path, before))
+            .cloned()
+            .collect();
+        aside::move_out(&self.places.root, &self.aside, &new)
+    }
+}
+
+impl Bounds {
+    /// A command runs on in the background; `found` is what was there before it.
+    pub fn watch(&self, handle: &str, found: Found) {
+        self.lock().insert(handle.to_owned(), found);
+    }
+
+    /// As [`Bounds::set_aside`], for all that run in the background; `runs` says which still do.
+    pub fn check_watched(&self, known: &dyn Fn(&Path) -> bool, runs: &dyn Fn(&str) -> bool) -> Vec<Moved> {
+        let watched = self.lock().clone();
+        let mut moved = Vec::new();
+        for (handle, found) in watched {
+            let over = !runs(&handle);
+            moved.extend(self.set_aside(&found, known));
+            if over {
+                self.lock().remove(&handle);
+            }
+        }
+        moved
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Found>> {
+        // Every change made under the lock is whole.
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Bounds {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.temporary) {
+            tracing::debug!(%error, "a temporary folder was not removed");
+        }
+    }
+}
+
+/// A folder of a name that nobody can take beforehand.
+fn private_temporary_folder() -> std::io::Result<PathBuf> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let mut bytes = [0_u8; 8];
+    getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
+    let name = format!(
+        "cairn-{:016x}-{}",
+        u64::from_ne_bytes(bytes),
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    );
+    let folder = std::env::temp_dir().canonicalize()?.join(name);
+    std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
+    Ok(folder)
+}

@@ -1,0 +1,140 @@
+use super::*;
+
+fn put(root: &Path, files: &[&str]) {
+    for name in files {
+        let path = root.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "x").unwrap();
+    }
+}
+
+fn names(root: &Path, found: &BTreeSet<PathBuf>) -> Vec<String> {
+    let name = |path: &PathBuf| path.strip_prefix(root).unwrap().display().to_string();
+    found.iter().map(name).collect()
+}
+
+#[test]
+fn what_runs_code_later_is_kept_and_the_data_of_git_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    put(
+        root,
+        &[
+            ".git/config",
+            ".git/hooks/pre-commit",
+            ".git/HEAD",
+            ".git/objects/aa/b",
+            ".git/modules/a/b/HEAD",
+            ".git/modules/a/b/config",
+            ".git/worktrees/w/gitdir",
+            ".vscode/tasks.json",
+            "AGENTS.md",
+            "sub/.envrc",
+            "sub/module/.git",
+            "src/main.rs",
+            "node_modules/x/.vscode/settings.json",
+            "target/.cargo/config.toml",
+            ".cargo/config.toml",
+        ],
+    );
+    let found = Found::look(root);
+    assert_eq!(
+        names(root, &found.kept),
+        [
+            ".cargo/config.toml",
+            ".git/config",
+            ".git/hooks",
+            ".git/modules/a/b/config",
+            ".git/worktrees/w/gitdir",
+            ".vscode",
+            "AGENTS.md",
+            "sub/.envrc",
+            "sub/module/.git",
+        ]
+    );
+}
+
+#[test]
+fn credential_files_are_hidden_and_links_are_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    put(
+        root,
+        &[
+            ".env",
+            ".env.example",
+            "certs/server.key",
+            ".aws/config",
+            ".npmrc",
+            "AGENTS.md",
+        ],
+    );
+    std::os::unix::fs::symlink("AGENTS.md", root.join("CLAUDE.md")).unwrap();
+    let found = Found::look(root);
+    assert_eq!(
+        names(root, &found.hidden),
+        [".aws", ".env", ".npmrc", "certs/server.key"]
+    );
+    assert_eq!(names(root, &found.kept), [".npmrc", "AGENTS.md"]);
+    assert_eq!(names(root, &found.links), ["CLAUDE.md"]);
+}
+
+/// A repository in `main` and a worktree of it in `tree`, as git lays them out.
+fn worktree(folder: &Path) -> PathBuf {
+    put(
+        folder,
+        &[
+            "main/.git/config",
+            "main/.git/HEAD",
+            "main/.git/hooks/x",
+            "main/.git/worktrees/t/HEAD",
+        ],
+    );
+    let (own, tree) = (folder.join("main/.git/worktrees/t"), folder.join("tree"));
+    std::fs::create_dir(&tree).unwrap();
+    std::fs::write(own.join("commondir"), "../..\n").unwrap();
+    std::fs::write(own.join("gitdir"), format!("{}\n", tree.join(".git").display())).unwrap();
+    std::fs::write(tree.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+    tree
+}
+
+#[test]
+fn a_worktree_may_write_to_the_repository_that_names_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let tree = worktree(&folder);
+    let shared = shared_repository(&tree).unwrap();
+    assert_eq!(shared.writable, [folder.join("main/.git")]);
+    for kept in [
+        "main/.git/config",
+        "main/.git/hooks",
+        "main/.git/worktrees/t/gitdir",
+    ] {
+        assert!(shared.kept.contains(&folder.join(kept)), "{kept}");
+    }
+}
+
+#[test]
+fn a_pointer_to_a_repository_that_does_not_name_the_project_opens_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let tree = worktree(&folder);
+    let own = folder.join("main/.git/worktrees/t");
+    // Another project says that it is that worktree.
+    let liar = folder.join("liar");
+    std::fs::create_dir(&liar).unwrap();
+    std::fs::copy(tree.join(".git"), liar.join(".git")).unwrap();
+    assert!(shared_repository(&liar).is_none());
+    // Or that a whole repository is its own.
+    std::fs::write(
+        liar.join(".git"),
+        format!("gitdir: {}\n", folder.join("main/.git").display()),
+    )
+    .unwrap();
+    assert!(shared_repository(&liar).is_none());
+    // Or the common folder is another one.
+    std::fs::write(own.join("commondir"), format!("{}\n", folder.display())).unwrap();
+    assert!(shared_repository(&tree).is_none());
+    // An ordinary repository shares nothing.
+    assert!(shared_repository(&folder.join("main")).is_none());
+}
