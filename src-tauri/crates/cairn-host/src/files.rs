@@ -188,6 +188,29 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
+    fn l01_a_link_in_the_place_of_a_temporary_file_is_never_followed() {
+        let temp = tempfile::tempdir().unwrap();
+        let (victim, path) = (temp.path().join("victim"), temp.path().join("own/file.toml"));
+        fs::write(&victim, "theirs").unwrap();
+        make_private_folder(&temp.path().join("own")).unwrap();
+        let plant = |number: u32| {
+            let name = format!(".file.toml.{}-{number}.tmp", std::process::id());
+            std::os::unix::fs::symlink(&victim, temp.path().join("own").join(name)).unwrap();
+        };
+        (0..3).for_each(plant);
+        write_private(&path, "ours").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "ours");
+        (3..100).for_each(plant);
+        assert!(
+            write_private(&path, "more").is_err(),
+            "it fails rather than follows one"
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), "ours");
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "theirs");
+    }
+
+    #[test]
     fn a_full_disk_and_a_locked_folder_say_what_to_do() {
         let full = failed(
             "write",

@@ -235,3 +235,25 @@ fn private_temporary_folder() -> std::io::Result<PathBuf> {
     std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
     Ok(folder)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn l01_temporary_folders_are_the_users_alone_and_nobody_knows_their_names_beforehand() {
+        let [one, other] = [(); 2].map(|()| private_temporary_folder().unwrap());
+        let name = |folder: &Path| folder.file_name().unwrap().to_string_lossy().into_owned();
+        let random = |folder: &Path| name(folder).split('-').nth(1).unwrap().to_owned();
+        assert_eq!(random(&one).len(), 16);
+        assert_ne!(random(&one), random(&other));
+        for folder in [one, other] {
+            let kind = folder.symlink_metadata().unwrap();
+            assert!(kind.is_dir());
+            assert_eq!(kind.permissions().mode() & 0o777, 0o700);
+            std::fs::remove_dir(folder).unwrap();
+        }
+    }
+}
