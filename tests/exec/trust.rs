@@ -339,3 +339,17 @@ fn p7_rules_are_listed_with_what_they_do_and_where_they_come_from() {
         .run(&["allow", "add", "run: x\u{200b}y"])
         .ends(2, "invisible");
 }
+
+#[test]
+fn a_database_that_is_locked_lets_nothing_run_and_is_said() {
+    let bench = Bench::new(vec![read(), edit(), Reply::text("Done.")]);
+    bench.run(&["allow", "add", "write: **"]).ends(0, "");
+    let database = rusqlite::Connection::open(bench.home.path().join("data/cairn.db")).unwrap();
+    database.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let ran = bench.run(&["exec", "--approve", "all", "Widen it"]);
+    ran.ends(1, "database");
+    assert_eq!(bench.project.text("axis.txt").unwrap(), AXIS);
+    assert_eq!(bench.server.chats().len(), 0, "nothing was sent");
+    database.execute_batch("ROLLBACK").unwrap();
+    bench.run(&["exec", "Widen it"]).ends(0, "1 file");
+}
