@@ -591,6 +591,31 @@ async fn p4_only_the_chosen_places_are_made_and_u3_the_inbox_leads_there_from_ev
     host.shutdown().await;
 }
 
+#[tokio::test]
+async fn u3_what_waits_leaves_the_inbox_when_its_window_closes() {
+    let edit = json!({ "path": "new.txt", "content": "x\n" });
+    let story = Story::begin(&[], vec![Reply::call("write_file", edit)]).await;
+    let (host, own) = (story.host.clone(), story.project.clone());
+    let elsewhere = TempProject::new([("README.md", "# Other")]).unwrap();
+    let other = host.project(Some(elsewhere.root())).await.unwrap();
+    let (foreign, mut told) = Window::new(host.clone(), other, NoDesk);
+    let (owner, _asked) = Window::new(host.clone(), own, NoDesk);
+    let message = json!({ "session": story.id, "text": "Write" });
+    asked(&owner, "turn/send", message).await.unwrap();
+    for expected in [1, 0] {
+        until(
+            &mut told,
+            |body| matches!(body, EventBody::InboxChanged { waiting } if *waiting == expected),
+        )
+        .await;
+        let list = asked(&foreign, "inbox/list", json!({})).await.unwrap();
+        let list = serde_json::from_value::<InboxResult>(list).unwrap().waiting;
+        assert_eq!(list.len(), expected as usize);
+        owner.end_sessions().await;
+    }
+    host.shutdown().await;
+}
+
 fn numbered(lines: std::ops::RangeInclusive<u32>) -> String {
     let lines: Vec<String> = lines.map(|line| format!("line {line}\n")).collect();
     lines.concat()
