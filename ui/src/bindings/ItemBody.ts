@@ -2,6 +2,7 @@
 import type { Attachment } from "./Attachment";
 import type { Notice } from "./Notice";
 import type { Question } from "./Question";
+import type { Summary } from "./Summary";
 import type { ToolItem } from "./ToolItem";
 
 /**
@@ -23,7 +24,7 @@ text: string, } | { "kind": "thinking",
 /**
  * The words.
  */
-text: string, } | { "kind": "tool" } & ToolItem | { "kind": "question" } & Question | { "kind": "notice" } & Notice | { "kind": "unknown", 
+text: string, } | { "kind": "tool" } & ToolItem | { "kind": "question" } & Question | { "kind": "notice" } & Notice | { "kind": "summary" } & Summary | { "kind": "unknown", 
 /**
  * The kind as the newer build named it.
  */

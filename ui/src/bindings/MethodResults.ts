@@ -92,6 +92,14 @@ export type MethodResults = {
  */
 "turn/retry_now": Nothing, 
 /**
+ * Summarises the older part of the conversation now.
+ */
+"context/summarise": Nothing, 
+/**
+ * Takes an item out of what the model gets, puts it back, or pins it.
+ */
+"context/mark": Nothing, 
+/**
  * Changes, drops or sends a queued message.
  */
 "queue/edit": Nothing, 

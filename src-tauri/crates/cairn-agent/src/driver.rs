@@ -391,6 +391,7 @@ impl Driver {
                 });
             }
             Effect::AskModel => return Ok(self.ask_model().await),
+            Effect::AskSummary { cut, room, most } => return Ok(self.ask_summary(&cut, room, most)),
             Effect::DropModel => {
                 self.stream = None;
                 self.held = None;

@@ -4,6 +4,7 @@
 
 pub mod arguments;
 pub mod budget;
+pub mod context;
 pub mod driver;
 pub mod effect;
 pub mod history;
@@ -14,6 +15,7 @@ pub mod prompt;
 pub mod repeat;
 pub mod retry;
 pub mod store;
+pub mod summary;
 pub mod tool;
 pub mod turn;
 pub mod world;

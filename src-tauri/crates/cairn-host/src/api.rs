@@ -175,6 +175,8 @@ impl Window {
             Request::TurnStop(params) => json(self.stop(params).await?),
             Request::TurnContinue(params) => json(self.go_on(params).await?),
             Request::TurnRetryNow(params) => json(self.retry_now(params).await?),
+            Request::ContextSummarise(params) => json(self.summarise(params).await?),
+            Request::ContextMark(params) => json(self.mark(params).await?),
             Request::QueueEdit(params) => json(self.edit_queue(params).await?),
             Request::ApprovalAnswer(params) => json(self.answer_approval(params).await?),
             Request::QuestionAnswer(params) => json(self.answer_question(params).await?),

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{CallId, ContentBlock, ItemId, OutputId, Picture, Question, RichBlock, TurnId, UnixMillis};
+use crate::{
+    CallId, ContentBlock, ItemId, OutputId, Picture, Question, RichBlock, Summary, TurnId, UnixMillis,
+};
 
 /// State of an item, shown as a word and an icon. SPEC U13.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -84,6 +86,8 @@ pub enum ItemBody {
     Question(Question),
     /// Something the person must know: a repaired history, a cut prompt, a nudge.
     Notice(Notice),
+    /// From here on the model gets a summary in the place of older items. SPEC C2.
+    Summary(Summary),
     /// Written by a newer build; kept as it is and drawn as a plain row.
     Unknown {
         /// The kind as the newer build named it.

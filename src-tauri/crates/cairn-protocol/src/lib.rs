@@ -5,6 +5,7 @@
 
 mod approval;
 mod block;
+mod context;
 mod error;
 mod event;
 mod ids;
@@ -21,6 +22,7 @@ mod trust;
 
 pub use approval::*;
 pub use block::*;
+pub use context::*;
 pub use error::*;
 pub use event::*;
 pub use ids::*;

@@ -152,6 +152,14 @@ export const activity = {
   'activity.writing': 'Writing',
   'activity.writing_speed': 'Writing · {speed} tokens/s',
   'activity.stopping': 'Stopping…',
+  'activity.summarising': 'Summarising older parts · {for}',
+  'summary.label': 'Summary',
+  'summary.window': 'Summarised to make room: {before} to {after} tokens',
+  'summary.overflow': 'Summarised, because the server refused it as too long: {before} to {after} tokens',
+  'summary.asked': 'Summarised: {before} to {after} tokens',
+  'summary.by_log': 'The model could not write it, so it was put together from the log.',
+  'summary.original':
+    'From here on the model gets this in the place of what is above. All of it is still there.',
 } as const;
 
 export const blocks = {

@@ -49,6 +49,9 @@ pub(super) fn input(mut input: Input, mask: Mask<'_>) -> Input {
         | Input::NextFromQueue { .. }
         | Input::Stop
         | Input::Continue
+        | Input::Summarise
+        | Input::Mark { .. }
+        | Input::NeedsRoom
         | Input::RetryNow
         | Input::Woke
         | Input::SetMode(_)

@@ -7,10 +7,11 @@ use cairn_protocol::{ApiError, ErrorCode, Picture};
 
 use super::Driver;
 use crate::effect::Input;
-use crate::model::ModelRequest;
+use crate::model::{Message, ModelError, ModelRequest, Part, Role};
 use crate::store::Journal;
+use crate::summary::Cut;
 use crate::tool::PictureBytes;
-use crate::{history, prompt};
+use crate::{history, prompt, summary};
 
 impl Driver {
     /// Sends the request; what comes back now is why it could not be sent.
@@ -28,10 +29,10 @@ impl Driver {
             prompt.notes_tokens(),
         );
         // The first request of a session is the first whose fixed part is known.
-        if let Some(full) = self.machine.window_full() {
-            return Some(Input::RequestFailed(full));
+        if self.machine.needs_room() {
+            return Some(Input::NeedsRoom);
         }
-        let wanted: Vec<Picture> = history::pictures(self.machine.log().items())
+        let wanted: Vec<Picture> = history::pictures(&self.machine.log().context())
             .into_iter()
             .cloned()
             .collect();
@@ -43,10 +44,34 @@ impl Driver {
         };
         let request = ModelRequest {
             system: prompt.text,
-            messages: history::messages(self.machine.log().items(), &pictures),
+            messages: history::messages(&self.machine.log().context(), &self.machine.log().plan, &pictures),
             tools,
-            max_output_tokens: info.max_output_tokens,
+            max_output_tokens: self.machine.most_reply(),
             temperature: info.temperature,
+        };
+        self.stream = Some(model.stream(request));
+        None
+    }
+}
+
+impl Driver {
+    /// Has a summary written; what comes back now is why nobody could be asked.
+    pub(super) fn ask_summary(&mut self, cut: &Cut, room: u64, most: u64) -> Option<Input> {
+        let Some(model) = self.model.clone() else {
+            let text = "No model is chosen.";
+            return Some(Input::ModelFailed(ModelError::fatal(ErrorCode::NoModel, text)));
+        };
+        let text = summary::transcript(&self.machine.log().context(), cut, room);
+        let request = ModelRequest {
+            system: summary::rules(most),
+            messages: vec![Message {
+                role: Role::User,
+                parts: vec![Part::Text(text)],
+            }],
+            tools: [].into(),
+            // Models that think do so before they write.
+            max_output_tokens: model.info().max_output_tokens.map(|own| own.min(most * 4)),
+            temperature: model.info().temperature,
         };
         self.stream = Some(model.stream(request));
         None

@@ -1,10 +1,11 @@
 //! The model's side of the turn: one reply, its failures, its retries.
 
 use cairn_protocol::{
-    Activity, ApiError, Delta, ErrorCode, EventBody, ItemBody, ItemId, ItemState, NoticeLevel, ToolItem,
+    Activity, Delta, ErrorCode, EventBody, ItemBody, ItemId, ItemState, NoticeLevel, SummaryCause, ToolItem,
     TurnOutcome, Usage,
 };
 
+use super::summarising::{Need, Then};
 use super::{Phase, TurnMachine};
 use crate::effect::Effect;
 use crate::model::{FinishReason, ModelError, ModelEvent};
@@ -12,8 +13,6 @@ use crate::retry;
 
 /// An empty reply is asked for again this often. SPEC L5.
 const EMPTY_AGAIN: u32 = 2;
-/// A request that leaves less room than this for the reply is not sent.
-const LEAST_REPLY: u64 = 512;
 
 /// One reply as it comes in.
 #[derive(Debug, Default)]
@@ -38,7 +37,7 @@ impl TurnMachine {
             return self.finish(TurnOutcome::Paused { steps: self.steps });
         }
         self.join_sent_now();
-        if let Some(error) = self.window_full() {
+        if let Need::Never(error) = self.need() {
             return self.finish(TurnOutcome::Failed { error });
         }
         self.steps += 1;
@@ -50,39 +49,38 @@ impl TurnMachine {
         });
     }
 
-    fn send_request(&mut self, mut reply: Reply) {
+    /// Sends the request, or makes room for it first.
+    pub(super) fn send_request(&mut self, mut reply: Reply) {
+        if let Some(cut) = self.wanted_cut() {
+            return self.summarise(cut, SummaryCause::Asked, Then::Ask(reply));
+        }
+        match self.need() {
+            Need::Nothing => {}
+            Need::Summary(cut) => return self.summarise(cut, SummaryCause::Window, Then::Ask(reply)),
+            Need::Never(error) => return self.finish(TurnOutcome::Failed { error }),
+        }
         reply.sent_items = self.log.items().len();
         self.phase = Phase::Asking(reply);
         self.set_activity(Activity::WaitingForModel { since: self.now });
         self.effects.push(Effect::AskModel);
     }
 
-    /// Why the next request cannot be sent, when it cannot: it would not fit.
-    pub(crate) fn window_full(&self) -> Option<ApiError> {
-        let info = self.model.as_ref()?;
-        let window = info.window?;
-        let used = self.meter.used(self.log.items());
-        let fixed = self.meter.fixed();
-        (used.saturating_add(LEAST_REPLY) > window).then(|| {
-            ApiError::new(
-                ErrorCode::TooLong,
-                format!(
-                    "The conversation takes about {used} tokens, {fixed} of them rules, tools and notes, a reply needs \
-                     {LEAST_REPLY}, and {} holds {window}: nothing was sent. Start a new session, or choose a model with \
-                     a larger window.",
-                    info.name
-                ),
-            )
-        })
-    }
-
     fn step_number(&self) -> Option<u32> {
         self.log.last_turn().map(|turn| turn.summary.steps)
+    }
+
+    /// The prompt turned out larger than was known: looked at anew.
+    pub(super) fn look_again(&mut self) {
+        match std::mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::Asking(reply) => self.send_request(reply),
+            other => self.phase = other,
+        }
     }
 
     pub(super) fn model_said(&mut self, event: ModelEvent) {
         let mut reply = match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Asking(reply) => reply,
+            Phase::Summarising(summarising) => return self.summary_said(summarising, event),
             other => {
                 // What a dropped stream still had in its pipe belongs to nobody.
                 tracing::debug!(?event, "the model spoke when nobody listened");
@@ -257,7 +255,7 @@ impl TurnMachine {
         self.update_turn(|turn| add(&mut turn.usage, usage));
         self.change_session(|session| add(&mut session.usage, usage));
         self.meter.reported(
-            self.log.items(),
+            &self.log,
             reply.sent_items,
             usage.input_tokens,
             usage.output_tokens,
@@ -265,6 +263,7 @@ impl TurnMachine {
     }
 
     fn conclude(&mut self, reply: Reply, reason: FinishReason) {
+        self.overflowed = false;
         self.close_part(reply.thinking.clone(), ItemState::Done);
         self.close_part(reply.text.clone(), ItemState::Done);
         self.count_usage(&reply);
@@ -320,12 +319,20 @@ impl TurnMachine {
     pub(super) fn model_failed(&mut self, error: ModelError) {
         let mut reply = match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Asking(reply) => reply,
+            Phase::Summarising(summarising) => return self.summary_failed(summarising, &error),
             other => {
                 self.phase = other;
                 return;
             }
         };
         self.effects.push(Effect::DropModel);
+        if error.error.code == ErrorCode::TooLong {
+            self.close_reply(&reply, ItemState::Failed);
+            if !self.overflow(&reply) {
+                self.finish(TurnOutcome::Failed { error: error.error });
+            }
+            return;
+        }
         let Some(wait) = retry::delay(&error, reply.attempt, self.chance) else {
             self.close_reply(&reply, ItemState::Failed);
             return self.finish(TurnOutcome::Failed { error: error.error });
@@ -350,12 +357,24 @@ impl TurnMachine {
     pub(super) fn retry(&mut self) {
         match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::RetryWait(reply) => self.send_request(reply),
+            Phase::SummaryWait(summarising) => self.summary_again(summarising),
             other => self.phase = other,
         }
     }
 }
 
-fn add(total: &mut Usage, more: Usage) {
+impl Reply {
+    /// The same step, tried anew after something was changed.
+    pub(super) fn again(&self) -> Self {
+        Self {
+            attempt: 1,
+            empty: self.empty,
+            ..Self::default()
+        }
+    }
+}
+
+pub(super) fn add(total: &mut Usage, more: Usage) {
     total.input_tokens = total.input_tokens.saturating_add(more.input_tokens);
     total.cached_tokens = total.cached_tokens.saturating_add(more.cached_tokens);
     total.output_tokens = total.output_tokens.saturating_add(more.output_tokens);

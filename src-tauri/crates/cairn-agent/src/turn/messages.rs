@@ -76,6 +76,7 @@ impl TurnMachine {
 
     pub(super) fn begin(&mut self, id: TurnId, text: String, attachments: Vec<Attachment>) {
         (self.counter, self.steps) = (0, 0);
+        self.overflowed = false;
         let number = self.log.turns.last().map_or(1, |turn| turn.number + 1);
         let turn = Turn {
             id,
@@ -130,6 +131,7 @@ impl TurnMachine {
         );
         if may {
             self.steps = 0;
+            self.overflowed = false;
             self.resume_counter();
             self.update_turn(|turn| (turn.ended_at, turn.outcome) = (None, None));
             self.set_state(SessionState::Running);
@@ -143,7 +145,7 @@ impl TurnMachine {
         if self.log.last_turn().is_some() {
             self.notice(
                 NoticeLevel::Info,
-                &format!("{}plan", crate::history::TOLD_PREFIX),
+                &format!("{}plan", crate::context::TOLD_PREFIX),
                 text,
             );
         }

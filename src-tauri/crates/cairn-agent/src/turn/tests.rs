@@ -19,6 +19,8 @@ mod choices;
 mod outside;
 #[path = "tests/property.rs"]
 mod property;
+#[path = "tests/summarising.rs"]
+mod summarising;
 #[path = "tests/together.rs"]
 mod together;
 
@@ -28,7 +30,7 @@ struct Bench {
     fresh: u32,
 }
 
-fn session() -> Session {
+pub(crate) fn session() -> Session {
     Session {
         id: "s".into(),
         project: "p".into(),
@@ -1010,6 +1012,10 @@ fn a_plan_changed_by_the_person_is_told_to_the_model() {
         text: "paint it".into(),
         state: TodoState::InProgress,
     }]));
-    let messages = crate::history::messages(bench.machine.log().items(), &std::collections::HashMap::new());
+    let messages = crate::history::messages(
+        &bench.machine.log().context(),
+        &[],
+        &std::collections::HashMap::new(),
+    );
     assert!(format!("{messages:?}").contains("paint it (in_progress)"));
 }
