@@ -193,6 +193,9 @@ impl Conversation<'_> {
                 {
                     said.push(Part::Text(text.clone()));
                 }
+                ItemBody::Thinking { data: Some(data), .. } if item.state != ItemState::Failed => {
+                    said.push(Part::Reasoning((**data).clone()))
+                }
                 ItemBody::Tool(tool) => {
                     let id = self.unique(tool.call.as_str());
                     let is_whole = !matches!(
@@ -215,6 +218,10 @@ impl Conversation<'_> {
                 }
                 _ => {}
             }
+        }
+        // Providers refuse a thought that nothing follows.
+        while matches!(said.last(), Some(Part::Reasoning(_))) {
+            said.pop();
         }
         if said.is_empty() {
             return;

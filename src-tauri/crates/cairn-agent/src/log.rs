@@ -148,7 +148,7 @@ impl SessionLog {
     fn grow(&mut self, id: &ItemId, delta: &Delta) {
         let Some(item) = self.item_mut(id) else { return };
         if let (
-            ItemBody::Assistant { text } | ItemBody::Thinking { text },
+            ItemBody::Assistant { text } | ItemBody::Thinking { text, .. },
             Delta::Text { offset, text: piece },
         ) = (&mut item.body, delta)
             && *offset == text.len() as u64

@@ -77,8 +77,12 @@ pub enum ItemBody {
     },
     /// What the model thought, where it tells.
     Thinking {
-        /// The words.
+        /// The words; empty where the provider keeps them to itself.
         text: String,
+        /// What the provider wants back, unread.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        data: Option<Box<ReasoningData>>,
     },
     /// A tool call with its result.
     Tool(Box<ToolItem>),
@@ -95,6 +99,20 @@ pub enum ItemBody {
         /// Its version.
         version: u32,
     },
+}
+
+/// Bytes that the data of one thought may have; what is longer is not kept.
+pub const MAX_REASONING_BYTES: usize = 1024 * 1024;
+
+/// What a provider wants back of a model's thinking: signatures, encrypted thoughts. Never read, never shown as text,
+/// sent only to where it came from. SPEC M7.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ReasoningData {
+    /// Protocol, address and model that made it.
+    pub origin: String,
+    /// A JSON value, exactly as it came; at most [`MAX_REASONING_BYTES`].
+    pub json: String,
 }
 
 /// A file or picture sent along with a message.

@@ -75,6 +75,12 @@ pub(super) fn outcome(outcome: &mut ToolOutcome, mask: Mask<'_>) {
 fn said(event: &mut ModelEvent, mask: Mask<'_>) {
     match event {
         ModelEvent::Text(text) | ModelEvent::Thinking(text) => put(text, mask),
+        // A signature holds for exact bytes: data with a blot is of no use to anybody.
+        ModelEvent::Reasoning(data) => {
+            if mask(&data.json) != data.json {
+                "null".clone_into(&mut data.json);
+            }
+        }
         ModelEvent::Call { name, arguments, .. } => {
             put(name, mask);
             put(arguments, mask);

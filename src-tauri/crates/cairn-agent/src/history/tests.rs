@@ -362,7 +362,7 @@ proptest! {
             0 => user("words"),
             1 => (Some(step), ItemBody::Assistant { text: "answer".to_owned() }),
             2 => (None, call(&id, arguments, answered.then_some("result"))),
-            3 => (Some(step), ItemBody::Thinking { text: "hm".to_owned() }),
+            3 => (Some(step), ItemBody::Thinking { text: "hm".to_owned(), data: None }),
             _ => (Some(step), call(&id, arguments, answered.then_some("result"))),
         }).collect();
         prop_assert_eq!(check(&build_marked(bodies, &marks)), Ok(()));

@@ -1,8 +1,8 @@
 //! The model's side of the turn: one reply, its failures, its retries.
 
 use cairn_protocol::{
-    Activity, Delta, ErrorCode, EventBody, ItemBody, ItemId, ItemState, NoticeLevel, SummaryCause, ToolItem,
-    TurnOutcome, Usage,
+    Activity, Delta, ErrorCode, EventBody, Item, ItemBody, ItemId, ItemState, MAX_REASONING_BYTES,
+    NoticeLevel, ReasoningData, SummaryCause, ToolItem, TurnOutcome, Usage,
 };
 
 use super::summarising::{Need, Then};
@@ -108,9 +108,10 @@ impl TurnMachine {
             }
             ModelEvent::Thinking(piece) => {
                 let mut thought = false;
-                let kind = |text| ItemBody::Thinking { text };
+                let kind = |text| ItemBody::Thinking { text, data: None };
                 reply.thinking = self.grow(reply.thinking.take(), piece, kind, &mut thought);
             }
+            ModelEvent::Reasoning(data) => self.keep_reasoning(&mut reply, data),
             ModelEvent::Call {
                 id,
                 name,
@@ -131,6 +132,37 @@ impl TurnMachine {
             ModelEvent::Finished(reason) => return self.conclude(reply, reason),
         }
         self.phase = Phase::Asking(reply);
+    }
+
+    /// Puts what the provider wants back to the thought that it belongs to; a thought without words gets a place of
+    /// its own. What was said before it stays before it.
+    fn keep_reasoning(&mut self, reply: &mut Reply, data: ReasoningData) {
+        let id = reply.thinking.take().unwrap_or_else(|| {
+            let step = self.step_number();
+            let body = ItemBody::Thinking {
+                text: String::new(),
+                data: None,
+            };
+            let item = self.new_item(ItemState::Running, step, body);
+            self.record(EventBody::ItemStarted { item: item.clone() });
+            item.id
+        });
+        if let Some(mut item) = self.log.item(&id).cloned() {
+            if let ItemBody::Thinking { data: kept, .. } = &mut item.body {
+                *kept = (data.json.len() <= MAX_REASONING_BYTES).then(|| Box::new(data));
+            }
+            item.state = ItemState::Done;
+            self.record(EventBody::ItemCompleted { item });
+        }
+        let blank =
+            |item: &Item| matches!(&item.body, ItemBody::Assistant { text } if text.trim().is_empty());
+        if reply
+            .text
+            .as_ref()
+            .is_some_and(|id| !self.log.item(id).is_some_and(blank))
+        {
+            self.close_part(reply.text.take(), ItemState::Done);
+        }
     }
 
     fn grow(
@@ -157,7 +189,7 @@ impl TurnMachine {
             id
         };
         let offset = match self.log.item(&id).map(|item| &item.body) {
-            Some(ItemBody::Assistant { text } | ItemBody::Thinking { text }) => text.len() as u64,
+            Some(ItemBody::Assistant { text } | ItemBody::Thinking { text, .. }) => text.len() as u64,
             _ => 0,
         };
         let delta = Delta::Text {
@@ -377,6 +409,7 @@ impl Reply {
 pub(super) fn add(total: &mut Usage, more: Usage) {
     total.input_tokens = total.input_tokens.saturating_add(more.input_tokens);
     total.cached_tokens = total.cached_tokens.saturating_add(more.cached_tokens);
+    total.cache_write_tokens = total.cache_write_tokens.saturating_add(more.cache_write_tokens);
     total.output_tokens = total.output_tokens.saturating_add(more.output_tokens);
     total.cost_usd = match (total.cost_usd, more.cost_usd) {
         (None, None) => None,

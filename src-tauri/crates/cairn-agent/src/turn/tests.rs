@@ -716,6 +716,7 @@ fn the_usage_of_every_reply_is_added_to_the_request_and_the_session() {
     let usage = |input_tokens, cost_usd| Usage {
         input_tokens,
         cached_tokens: 1,
+        cache_write_tokens: 0,
         output_tokens: 10,
         cost_usd,
     };
