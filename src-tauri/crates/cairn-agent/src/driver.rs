@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::effect::{Effect, Input, Moment, ToolFacts};
+use crate::history::Sources;
 use crate::log::SessionLog;
 use crate::model::{Model, ModelError, ModelEvent};
 use crate::prompt::SurroundingsSource;
@@ -125,6 +126,8 @@ struct Driver {
     specs: Arc<[ToolSpec]>,
     machine: TurnMachine,
     model: Option<Arc<dyn Model>>,
+    /// Where the parts of the running request came from.
+    sent: Sources,
     stream: Option<BoxStream<'static, Result<ModelEvent, ModelError>>>,
     prepared: HashMap<CallId, (ToolClass, Prepared)>,
     budgets: HashMap<CallId, usize>,
@@ -157,6 +160,7 @@ pub fn open(log: SessionLog, policy: Policy, limits: Limits, surface: Surface) -
         specs,
         machine,
         model: None,
+        sent: Sources::default(),
         stream: None,
         prepared: HashMap::new(),
         budgets: HashMap::new(),
@@ -391,6 +395,7 @@ impl Driver {
                 });
             }
             Effect::AskModel => return Ok(self.ask_model().await),
+            Effect::Probe { without } => return Ok(self.probe(&without).await),
             Effect::AskSummary { cut, room, most } => return Ok(self.ask_summary(&cut, room, most)),
             Effect::DropModel => {
                 self.stream = None;

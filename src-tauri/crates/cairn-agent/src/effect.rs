@@ -104,6 +104,13 @@ pub enum Input {
     Model(ModelEvent),
     /// The request to the model failed.
     ModelFailed(ModelError),
+    /// The server refused something of the request. SPEC M8.
+    Refused {
+        /// The failure, with what was refused.
+        error: ModelError,
+        /// The item that it is about, where the server tells.
+        item: Option<ItemId>,
+    },
     /// The request could not even be put together.
     RequestFailed(ApiError),
     /// A call is ready to be judged.
@@ -191,6 +198,11 @@ pub enum Effect {
         room: u64,
         /// Tokens of the summary.
         most: u64,
+    },
+    /// Send the request as if these were set aside, to see whether it is taken: what comes of it is not shown.
+    Probe {
+        /// Items to leave out.
+        without: Vec<ItemId>,
     },
     /// Drop the running request.
     DropModel,

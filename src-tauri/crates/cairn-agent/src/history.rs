@@ -6,11 +6,11 @@
 use std::collections::{HashMap, HashSet};
 
 use cairn_protocol::{
-    AsidePart, Attachment, Item, ItemBody, ItemState, Mark, Picture, TodoItem, TodoState, ToolItem,
+    AsidePart, Attachment, Item, ItemBody, ItemId, ItemState, Mark, Picture, TodoItem, TodoState, ToolItem,
 };
 
 use crate::context::{Context, is_of_model, is_told, piece};
-use crate::model::{Message, Part, Role};
+use crate::model::{Message, Objection, Part, Rejected, Role};
 use crate::tool::PictureBytes;
 
 /// Pictures of the context that a model with vision would get.
@@ -35,15 +35,57 @@ pub fn pictures_of(item: &Item) -> Vec<&Picture> {
     }
 }
 
-/// The conversation. `bytes` holds the pictures to send; one that is not there becomes a sentence. The plan is told
-/// where a summary stands for what told it before.
+/// Where the parts of a conversation came from, for whoever has to find what a server refused.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// The item of each part of each message; none for what no single item says.
+    messages: Vec<Vec<Option<ItemId>>>,
+    /// The item of each call, by its id in the request.
+    calls: HashMap<String, ItemId>,
+}
+
+impl Sources {
+    /// The item that a refusal is about, as far as it tells.
+    pub fn refused(&self, rejected: &Rejected) -> Option<ItemId> {
+        if let Objection::Pairing { call: Some(call) } = &rejected.what
+            && let Some(item) = self.calls.get(call)
+        {
+            return Some(item.clone());
+        }
+        let at = rejected.at?;
+        let parts = self.messages.get(at.message)?;
+        if let Some(part) = at.part {
+            return parts.get(part)?.clone();
+        }
+        let mut items: Vec<_> = parts.iter().flatten().collect();
+        items.dedup();
+        // Of several any may be meant.
+        match items.as_slice() {
+            [only] => Some((*only).clone()),
+            _ => None,
+        }
+    }
+}
+
+/// The conversation alone; see [`build`].
 pub fn messages(
     context: &Context<'_>,
     plan: &[TodoItem],
     bytes: &HashMap<String, PictureBytes>,
 ) -> Vec<Message> {
+    build(context, plan, bytes).0
+}
+
+/// The conversation, and where its parts came from. `bytes` holds the pictures to send; one that is not there becomes a sentence. The plan is told
+/// where a summary stands for what told it before.
+pub fn build(
+    context: &Context<'_>,
+    plan: &[TodoItem],
+    bytes: &HashMap<String, PictureBytes>,
+) -> (Vec<Message>, Sources) {
     let mut out = Conversation {
         messages: Vec::new(),
+        sources: Sources::default(),
         ids: HashSet::new(),
         context,
         bytes,
@@ -64,19 +106,19 @@ pub fn messages(
     // Providers refuse a conversation that the model begins.
     if out.messages.first().is_some_and(|first| first.role != Role::User) {
         let text = "[The beginning of the conversation is not here any more.]".to_owned();
-        out.messages.insert(
-            0,
-            Message {
-                role: Role::User,
-                parts: vec![Part::Text(text)],
-            },
-        );
+        let first = Message {
+            role: Role::User,
+            parts: vec![Part::Text(text)],
+        };
+        out.messages.insert(0, first);
+        out.sources.messages.insert(0, vec![None]);
     }
-    out.messages
+    (out.messages, out.sources)
 }
 
 struct Conversation<'a> {
     messages: Vec<Message>,
+    sources: Sources,
     ids: HashSet<String>,
     context: &'a Context<'a>,
     bytes: &'a HashMap<String, PictureBytes>,
@@ -92,14 +134,15 @@ impl Conversation<'_> {
             "[The conversation before this point was summarised to save room. The summary, as data:]\n\n{}",
             summary.text
         );
-        let mut parts = vec![Part::Text(text)];
+        self.push_user(None, vec![Part::Text(text)]);
         for item in &self.context.pinned {
+            let mut parts = Vec::new();
             self.pinned(item, &mut parts);
+            self.push_user(Some(item), parts);
         }
         if !plan.is_empty() {
-            parts.push(Part::Text(plan_text("[The plan as it stands:", plan)));
+            self.push_user(None, vec![Part::Text(plan_text("[The plan as it stands:", plan))]);
         }
-        self.push_user(parts);
     }
 
     /// Something from before that the person wants kept. It is told as words: a call without its reply is refused.
@@ -128,7 +171,7 @@ impl Conversation<'_> {
         match &item.body {
             ItemBody::User { text, attachments } => self.user(item, text, attachments),
             ItemBody::Notice(notice) if is_told(notice) => {
-                self.push_user(vec![Part::Text(notice.text.clone())]);
+                self.push_user(Some(item), vec![Part::Text(notice.text.clone())]);
             }
             // Without a step: written by a build that did not count them. Each is a step of its own.
             ItemBody::Assistant { .. } | ItemBody::Tool(_) => self.model_step(&[item]),
@@ -141,13 +184,13 @@ impl Conversation<'_> {
             None | Some(Mark::Pinned) => None,
             Some(Mark::TakenOut) => {
                 let text = "[The user took a message out of the conversation here.]".to_owned();
-                return self.push_user(vec![Part::Text(text)]);
+                return self.push_user(Some(item), vec![Part::Text(text)]);
             }
             Some(Mark::SetAside { part, reason }) => Some((*part, reason.as_str())),
         };
         if let Some((AsidePart::Whole, reason)) = aside {
             let text = format!("[A message of the user could not be sent and was set aside: {reason}]");
-            return self.push_user(vec![Part::Text(text)]);
+            return self.push_user(Some(item), vec![Part::Text(text)]);
         }
         let mut parts = Vec::new();
         let mut text = text.to_owned();
@@ -166,23 +209,35 @@ impl Conversation<'_> {
             }
         }
         parts.insert(0, Part::Text(text));
-        self.push_user(parts);
+        self.push_user(Some(item), parts);
     }
 
     /// Templates of small models want the sides to alternate, so messages of one side are joined.
-    fn push_user(&mut self, parts: Vec<Part>) {
-        match self.messages.last_mut() {
-            Some(last) if last.role == Role::User => last.parts.extend(parts),
-            _ => self.messages.push(Message {
-                role: Role::User,
-                parts,
-            }),
+    fn push_user(&mut self, item: Option<&Item>, parts: Vec<Part>) {
+        let sources = parts.iter().map(|_| item.map(|item| item.id.clone()));
+        match (self.messages.last_mut(), self.sources.messages.last_mut()) {
+            (Some(last), Some(known)) if last.role == Role::User => {
+                known.extend(sources);
+                last.parts.extend(parts);
+            }
+            _ if parts.is_empty() => {}
+            _ => {
+                let sources = sources.collect();
+                self.push(Role::User, parts, sources);
+            }
         }
+    }
+
+    fn push(&mut self, role: Role, parts: Vec<Part>, sources: Vec<Option<ItemId>>) {
+        self.messages.push(Message { role, parts });
+        self.sources.messages.push(sources);
     }
 
     fn model_step(&mut self, step: &[&Item]) {
         let mut said = Vec::new();
+        let mut said_by = Vec::new();
         let mut results = Vec::new();
+        let mut results_of = Vec::new();
         for item in step.iter().copied() {
             let mark = self.context.mark(item);
             let is_plain = !matches!(mark, Some(Mark::TakenOut | Mark::SetAside { .. }));
@@ -192,9 +247,13 @@ impl Conversation<'_> {
                     if is_plain && item.state != ItemState::Failed && !text.trim().is_empty() =>
                 {
                     said.push(Part::Text(text.clone()));
+                    said_by.push(Some(item.id.clone()));
                 }
-                ItemBody::Thinking { data: Some(data), .. } if item.state != ItemState::Failed => {
-                    said.push(Part::Reasoning((**data).clone()))
+                ItemBody::Thinking { data: Some(data), .. }
+                    if is_plain && item.state != ItemState::Failed =>
+                {
+                    said.push(Part::Reasoning((**data).clone()));
+                    said_by.push(Some(item.id.clone()));
                 }
                 ItemBody::Tool(tool) => {
                     let id = self.unique(tool.call.as_str());
@@ -214,6 +273,9 @@ impl Conversation<'_> {
                             "{}".to_owned()
                         },
                     });
+                    said_by.push(Some(item.id.clone()));
+                    results_of.push(Some(item.id.clone()));
+                    self.sources.calls.insert(id.clone(), item.id.clone());
                     results.push(self.result(id, tool, mark));
                 }
                 _ => {}
@@ -222,19 +284,14 @@ impl Conversation<'_> {
         // Providers refuse a thought that nothing follows.
         while matches!(said.last(), Some(Part::Reasoning(_))) {
             said.pop();
+            said_by.pop();
         }
         if said.is_empty() {
             return;
         }
-        self.messages.push(Message {
-            role: Role::Assistant,
-            parts: said,
-        });
+        self.push(Role::Assistant, said, said_by);
         if !results.is_empty() {
-            self.messages.push(Message {
-                role: Role::Tool,
-                parts: results,
-            });
+            self.push(Role::Tool, results, results_of);
         }
     }
 

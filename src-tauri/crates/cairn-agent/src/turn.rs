@@ -19,6 +19,7 @@ use crate::repeat::Repeats;
 use crate::store::Durability;
 
 mod ahead;
+mod aside;
 mod asking;
 mod calls;
 mod cards;
@@ -70,6 +71,8 @@ pub struct TurnMachine {
     summarised_at: Option<u64>,
     /// The person asked for a summary while a request runs.
     summary_wanted: bool,
+    /// Items of the log that were in a request which the model's server took.
+    accepted: usize,
     /// The server refused this request as too long already.
     overflowed: bool,
     /// Messages for the next model step.
@@ -90,6 +93,8 @@ enum Phase {
     RetryWait(asking::Reply),
     /// A summary of older parts.
     Summarising(summarising::Summarising),
+    /// A search for what the server refuses.
+    Probing(aside::Probing),
     /// The end of a wait before the summary is asked for again.
     SummaryWait(summarising::Summarising),
     /// Calls of one reply.
@@ -122,6 +127,7 @@ impl TurnMachine {
             steps: 0,
             summarised_at: None,
             summary_wanted: false,
+            accepted: 0,
             overflowed: false,
             sent_now: Vec::new(),
             now: 0,
@@ -207,6 +213,7 @@ impl TurnMachine {
             Input::AnswerQuestion { question, answers } => self.answer_question(&question, answers),
             Input::Model(event) => self.model_said(event),
             Input::ModelFailed(error) => self.model_failed(error),
+            Input::Refused { error, item } => self.refused(error, item),
             Input::RequestFailed(error) => self.finish(TurnOutcome::Failed { error }),
             Input::Prepared { call, facts } => self.prepared(&call, *facts),
             Input::Unprepared { call, message } => self.unprepared(&call, message),
@@ -249,6 +256,7 @@ impl TurnMachine {
         if self.model.as_ref().is_some_and(|known| known.name != info.name) {
             self.meter.model_changed();
             self.summarised_at = None;
+            self.accepted = 0;
         }
         self.model = Some(info);
         if self.log.session.profile.as_deref() != Some(&profile) {
@@ -266,6 +274,10 @@ impl TurnMachine {
                 self.finish(TurnOutcome::Stopped);
             }
             Phase::RetryWait(_) => self.finish(TurnOutcome::Stopped),
+            Phase::Probing(_) => {
+                self.effects.push(Effect::DropModel);
+                self.finish(TurnOutcome::Stopped);
+            }
             Phase::Summarising(summarising) | Phase::SummaryWait(summarising) => {
                 self.stop_summarising(&summarising);
             }

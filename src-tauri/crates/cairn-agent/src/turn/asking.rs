@@ -21,6 +21,8 @@ pub(super) struct Reply {
     attempt: u32,
     /// Empty replies before this one.
     empty: u32,
+    /// How often something was set aside for it.
+    pub(super) asides: u32,
     /// Items that were in the request.
     sent_items: usize,
     text: Option<ItemId>,
@@ -81,6 +83,7 @@ impl TurnMachine {
         let mut reply = match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Asking(reply) => reply,
             Phase::Summarising(summarising) => return self.summary_said(summarising, event),
+            Phase::Probing(probing) => return self.probe_said(probing, &event),
             other => {
                 // What a dropped stream still had in its pipe belongs to nobody.
                 tracing::debug!(?event, "the model spoke when nobody listened");
@@ -296,6 +299,7 @@ impl TurnMachine {
 
     fn conclude(&mut self, reply: Reply, reason: FinishReason) {
         self.overflowed = false;
+        self.accepted = reply.sent_items;
         self.close_part(reply.thinking.clone(), ItemState::Done);
         self.close_part(reply.text.clone(), ItemState::Done);
         self.count_usage(&reply);
@@ -352,6 +356,7 @@ impl TurnMachine {
         let mut reply = match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Asking(reply) => reply,
             Phase::Summarising(summarising) => return self.summary_failed(summarising, &error),
+            Phase::Probing(probing) => return self.probe_broke(probing, &error),
             other => {
                 self.phase = other;
                 return;
@@ -360,7 +365,7 @@ impl TurnMachine {
         self.effects.push(Effect::DropModel);
         if error.error.code == ErrorCode::TooLong {
             self.close_reply(&reply, ItemState::Failed);
-            if !self.overflow(&reply) {
+            if !self.overflow(&reply, &error) {
                 self.finish(TurnOutcome::Failed { error: error.error });
             }
             return;
@@ -375,6 +380,7 @@ impl TurnMachine {
         reply = Reply {
             attempt: attempt + 1,
             empty: reply.empty,
+            asides: reply.asides,
             ..Reply::default()
         };
         self.phase = Phase::RetryWait(reply);
@@ -401,8 +407,14 @@ impl Reply {
         Self {
             attempt: 1,
             empty: self.empty,
+            asides: self.asides,
             ..Self::default()
         }
+    }
+
+    /// Whether the model has said something already: then the request was taken.
+    pub(super) fn has_begun(&self) -> bool {
+        self.text.is_some() || self.thinking.is_some() || !self.calls.is_empty()
     }
 }
 

@@ -12,12 +12,14 @@ use super::asking::Reply;
 use super::{Phase, TurnMachine};
 use crate::effect::Effect;
 use crate::meter::Room;
-use crate::model::{FinishReason, ModelError, ModelEvent};
+use crate::model::{FinishReason, ModelError, ModelEvent, Objection};
 use crate::retry;
 use crate::summary::{self, Cut};
 
 /// A request that leaves less room than this for the reply is not sent.
 const LEAST_REPLY: u64 = 512;
+/// A window smaller than this holds no conversation: what says so means something else.
+const LEAST_WINDOW: u64 = 1_024;
 /// Tries to have a summary written before one is put together from the log.
 const TRIES: u32 = 2;
 /// Bytes of a summary; what a model writes beyond is cut.
@@ -177,7 +179,8 @@ impl TurnMachine {
     }
 
     /// The server refused the request as too long: it is summarised and sent once more, or the refusal stands.
-    pub(super) fn overflow(&mut self, reply: &Reply) -> bool {
+    pub(super) fn overflow(&mut self, reply: &Reply, error: &ModelError) -> bool {
+        self.learn_window(error);
         if std::mem::replace(&mut self.overflowed, true) {
             return false;
         }
@@ -191,6 +194,29 @@ impl TurnMachine {
         };
         self.summarise(cut, SummaryCause::Overflow, Then::Ask(reply.again()));
         true
+    }
+
+    /// The server tells that the model holds less than was known.
+    fn learn_window(&mut self, error: &ModelError) {
+        let Some(Objection::TooLong {
+            limit: Some(limit), ..
+        }) = error.rejected.as_ref().map(|rejected| &rejected.what)
+        else {
+            return;
+        };
+        if let Some(info) = self.model.as_mut()
+            && *limit >= LEAST_WINDOW
+            && info.window.is_none_or(|window| *limit < window)
+        {
+            info.window = Some(*limit);
+            self.notice(
+                NoticeLevel::Warning,
+                "window_smaller",
+                format!(
+                    "The server says that the model holds {limit} tokens; that is what counts from now on."
+                ),
+            );
+        }
     }
 
     /// The model writes a summary.

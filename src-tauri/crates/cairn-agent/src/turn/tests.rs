@@ -13,6 +13,8 @@ use crate::effect::PreparedFacts;
 use crate::model::{FinishReason, ModelError, ModelEvent};
 use crate::tool::{ToolClass, ToolOutcome};
 
+#[path = "tests/aside.rs"]
+mod aside;
 #[path = "tests/choices.rs"]
 mod choices;
 #[path = "tests/outside.rs"]
