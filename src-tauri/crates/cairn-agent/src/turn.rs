@@ -30,6 +30,7 @@ mod gate;
 mod messages;
 mod outside;
 mod restore;
+mod stuck;
 mod summarising;
 mod walls;
 
@@ -71,6 +72,7 @@ pub struct TurnMachine {
     summarised_at: Option<u64>,
     /// The person asked for a summary while a request runs.
     summary_wanted: bool,
+    stuck: stuck::Stuck,
     /// Items of the log that were in a request which the model's server took.
     accepted: usize,
     /// The server refused this request as too long already.
@@ -127,6 +129,7 @@ impl TurnMachine {
             steps: 0,
             summarised_at: None,
             summary_wanted: false,
+            stuck: stuck::Stuck::default(),
             accepted: 0,
             overflowed: false,
             sent_now: Vec::new(),

@@ -11,6 +11,8 @@ use crate::effect::Effect;
 use crate::model::{FinishReason, ModelError, ModelEvent};
 use crate::retry;
 
+/// Calls of one reply that are carried out; more than a person could follow.
+const MOST_CALLS: usize = 64;
 /// An empty reply is asked for again this often. SPEC L5.
 const EMPTY_AGAIN: u32 = 2;
 
@@ -129,6 +131,12 @@ impl TurnMachine {
                 self.record(EventBody::ItemStarted { item: item.clone() });
                 if cut {
                     self.refuse_cut(&item.id);
+                }
+                if reply.calls.len() > MOST_CALLS {
+                    let text = format!(
+                        "Only {MOST_CALLS} calls of one reply are carried out; this one did not run."
+                    );
+                    self.end_item(&item.id, ItemState::Failed, &text);
                 }
             }
             ModelEvent::Usage(usage) => reply.usage = usage,

@@ -5,6 +5,7 @@ use cairn_protocol::{
     TurnId, TurnOutcome, TurnSummary, Usage,
 };
 
+use super::stuck::Stuck;
 use super::{Phase, TurnMachine};
 use crate::effect::Effect;
 
@@ -77,6 +78,7 @@ impl TurnMachine {
     pub(super) fn begin(&mut self, id: TurnId, text: String, attachments: Vec<Attachment>) {
         (self.counter, self.steps) = (0, 0);
         self.overflowed = false;
+        self.stuck = Stuck::default();
         let number = self.log.turns.last().map_or(1, |turn| turn.number + 1);
         let turn = Turn {
             id,
@@ -132,6 +134,7 @@ impl TurnMachine {
         if may {
             self.steps = 0;
             self.overflowed = false;
+            self.stuck = Stuck::default();
             self.resume_counter();
             self.update_turn(|turn| (turn.ended_at, turn.outcome) = (None, None));
             self.set_state(SessionState::Running);
