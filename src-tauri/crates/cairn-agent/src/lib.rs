@@ -11,6 +11,7 @@ pub mod history;
 pub mod log;
 pub mod meter;
 pub mod model;
+pub mod nudge;
 pub mod prompt;
 pub mod repeat;
 pub mod retry;

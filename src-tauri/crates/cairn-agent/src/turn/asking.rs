@@ -345,6 +345,7 @@ impl TurnMachine {
         if self.join_sent_now() {
             return self.ask();
         }
+        self.nudge();
         self.finish(TurnOutcome::Done);
     }
 
