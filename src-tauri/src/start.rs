@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use cairn_host::parts::{HelperProgram, Pace};
+use cairn_host::parts::{HelperProgram, Pace, forget_secrets};
 use cairn_host::{Config, Environment, Host, start_logs};
 use cairn_protocol::{ApiError, Theme};
 use tauri::{AppHandle, Manager, RunEvent};
@@ -15,6 +15,10 @@ use crate::{bridge, instance, platform, scheme, window};
 /// Starts the program, or tells the running one to open a window. Returns when the last window is closed.
 pub(crate) fn run() -> ExitCode {
     let environment = Environment::new(std::env::vars_os());
+    // The web view starts processes of its own with whatever is in the environment.
+    if !forget_secrets() {
+        return refuse("the environment could not be cleaned of secrets before the window was made");
+    }
     if let Err(problem) = platform::prepare(&environment) {
         return refuse(&problem);
     }

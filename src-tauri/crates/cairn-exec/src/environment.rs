@@ -137,6 +137,21 @@ pub fn child_environment(
     environment.into_iter().collect()
 }
 
+/// Takes keys and other secrets out of this process's environment, because libraries start processes too, with all of
+/// it: those of a web view, for one. Whoever needs them reads them before. To be called first thing in `main`; true when
+/// nothing secret is left.
+pub fn forget_secrets() -> bool {
+    let secret = |name: &OsStr| {
+        let name = name.to_string_lossy().to_uppercase();
+        PROVIDER_KEYS.contains(&name.as_str()) || is_secret(&name)
+    };
+    let names: Vec<OsString> = std::env::vars_os()
+        .map(|(name, _)| name)
+        .filter(|name| secret(name))
+        .collect();
+    names.iter().all(|name| crate::sys::forget_variable(name))
+}
+
 /// The environment of a helper, made from `parent`.
 pub(crate) fn helper_environment(
     parent: impl IntoIterator<Item = (OsString, OsString)>,

@@ -28,7 +28,7 @@ mod wire;
 use std::process::ExitCode;
 
 pub use command::{CommandSpec, Finished, Label, LiveOutput, Output, Program, Shell, Slice, Survivor};
-pub use environment::child_environment;
+pub use environment::{child_environment, forget_secrets};
 pub use error::ExecError;
 pub use html::{HtmlError, MAX_HTML_BYTES, ReadPage};
 pub use leftovers::Ledger;

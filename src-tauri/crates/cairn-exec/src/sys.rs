@@ -298,6 +298,28 @@ pub(crate) fn ignore_signals(signals: &[Signal]) {
     }
 }
 
+/// Takes a variable out of this process's environment, so that no child inherits it. Only while there is no second
+/// thread; false when there is one, and then nothing was changed.
+pub(crate) fn forget_variable(name: &std::ffi::OsStr) -> bool {
+    if !is_single_threaded() {
+        return false;
+    }
+    // SAFETY: nobody else can read or change the environment meanwhile: there is no other thread.
+    unsafe { std::env::remove_var(name) };
+    true
+}
+
+#[cfg(target_os = "linux")]
+fn is_single_threaded() -> bool {
+    std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1)
+}
+
+/// Elsewhere nobody tells; what calls this does so first thing in `main`.
+#[cfg(not(target_os = "linux"))]
+fn is_single_threaded() -> bool {
+    true
+}
+
 /// The raw number of a descriptor, for [`close_all_but`].
 pub(crate) fn raw(descriptor: &OwnedFd) -> RawFd {
     descriptor.as_raw_fd()
