@@ -5,12 +5,15 @@
 //! is not (relative, or with `..` in it) counts as outside.
 
 mod names;
+mod within;
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use crate::show::is_unseen;
 use crate::{Care, Effect, Place};
+
+pub use within::{FolderNames, NameCare};
 
 /// The folders that a path is judged against. All are real paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
