@@ -39,10 +39,7 @@ const WAYS: &[(&str, &str)] = &[
         "env -i PATH=$PATH CAIRN_HOME=$REAL",
         "exec --continue --profile demo --mode auto Hello",
     ),
-    (
-        "env -i PATH=$PATH CAIRN_HOME=$REAL",
-        "sessions delete $SESSION",
-    ),
+    ("env -i PATH=$PATH CAIRN_HOME=$REAL", "sessions delete $SESSION"),
     // What works there is not ours.
     (
         "env -i PATH=$PATH CAIRN_HOME=$PWD/elsewhere",
@@ -153,7 +150,15 @@ fn p12_our_own_program_changes_nothing_of_ours_within_landlock_alone() {
     tries_in_vain(|plain| {
         let bwrap = Path::new("/usr/bin/bwrap");
         let mut command = program(bwrap);
-        command.args(["--dev-bind", "/", "/", "--ro-bind", "/dev/null", "/usr/bin/bwrap", "--"]);
+        command.args([
+            "--dev-bind",
+            "/",
+            "/",
+            "--ro-bind",
+            "/dev/null",
+            "/usr/bin/bwrap",
+            "--",
+        ]);
         let works = bwrap.is_file() && {
             let mut trial = program(bwrap);
             trial.args(["--dev-bind", "/", "/", "--", "/bin/true"]);

@@ -8,6 +8,7 @@
 mod aside;
 mod home;
 mod look;
+mod memory;
 mod protected;
 mod shared;
 
@@ -22,6 +23,7 @@ use cairn_exec::{Confinement, Layer, Network, Walls};
 use cairn_policy::{Looked, Places, ReadBars, Sandbox};
 
 pub use aside::Moved;
+use memory::Memory;
 pub use protected::Found;
 use protected::Wanted;
 
@@ -77,6 +79,7 @@ pub struct Bounds {
     temporary: PathBuf,
     bars: BarSource,
     folders: usize,
+    memory: Mutex<Memory>,
     /// What the last look saw; none before the first.
     looked: Mutex<Option<Looked>>,
     /// What was there before each command that runs on in the background.
@@ -125,6 +128,7 @@ impl Bounds {
             temporary: private_temporary_folder()?,
             bars: BarSource(Arc::new(ReadBars::default)),
             folders: FOLDERS,
+            memory: Mutex::default(),
             looked: Mutex::default(),
             watched: Mutex::default(),
         }))
@@ -166,7 +170,10 @@ impl Bounds {
     }
 
     fn look_for(&self, wanted: Wanted) -> Found {
-        let mut found = Found::look(&self.places.root, wanted);
+        // Two looks at once are rare: the second reads everything.
+        let mut memory = std::mem::take(&mut *lock(&self.memory));
+        let mut found = Found::look(&self.places.root, wanted, &mut memory);
+        *lock(&self.memory) = memory;
         // Rules alone keep and hide nothing inside the project, and the session knows: nothing more is missing.
         if self.sandbox == Sandbox::WithoutProtected {
             found.looked = Looked::Whole;

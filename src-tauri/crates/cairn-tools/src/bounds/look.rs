@@ -3,14 +3,17 @@
 //! What cannot be looked at is told and not passed over in silence: who relies on the walls has to know.
 
 use std::collections::VecDeque;
-use std::ffi::OsStr;
-use std::fs::{DirEntry, FileType};
+use std::ffi::{OsStr, OsString};
+use std::fs::FileType;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
 
-use cairn_policy::{FolderNames, Looked};
+use cairn_policy::{FolderNames, Looked, ReadBars};
 use rustix::fs::Access;
 
+use super::memory::{Mark, Marks, Memory, Stamp};
 use super::protected::{Found, GIT, Wanted};
 
 /// Folders of installed or built things: nobody opens them as projects, and tools replace them as a whole.
@@ -40,19 +43,23 @@ struct Folder {
     wanted: For,
 }
 
-/// Looks through a project, the outermost folders first.
-pub(super) fn through(root: &Path, wanted: Wanted) -> Found {
+/// Looks through a project, the outermost folders first. What did not change since the last look is taken from
+/// `memory`.
+pub(super) fn through(root: &Path, wanted: Wanted, memory: &mut Memory) -> Found {
+    memory.begin(root, &wanted.bars);
+    let most = wanted.folders;
     let mut look = Look {
         root,
+        bars: Arc::clone(&wanted.bars),
         found: Found::nothing(wanted),
         waiting: VecDeque::new(),
+        memory,
     };
     look.waiting.push_back(Folder {
         path: root.to_owned(),
         names: FolderNames::default(),
         wanted: For::Everything,
     });
-    let most = look.found.wanted.folders;
     let mut looked = 0;
     while let Some(folder) = look.waiting.pop_front() {
         looked += 1;
@@ -66,30 +73,22 @@ pub(super) fn through(root: &Path, wanted: Wanted) -> Found {
         }
         look.enter(folder);
     }
+    look.memory.end();
     look.found
 }
 
 struct Look<'a> {
     root: &'a Path,
+    bars: Arc<ReadBars>,
     found: Found,
     waiting: VecDeque<Folder>,
+    memory: &'a mut Memory,
 }
 
 impl Look<'_> {
     fn enter(&mut self, mut folder: Folder) {
-        // Names that can be listed and not reached can neither be kept nor hidden.
-        let entries = rustix::fs::access(&folder.path, Access::EXEC_OK)
-            .map_err(io::Error::from)
-            .and_then(|()| std::fs::read_dir(&folder.path));
-        let met = entries.and_then(|mut entries| {
-            entries.try_for_each(|entry| {
-                let entry = entry?;
-                let kind = entry.file_type()?;
-                self.meet(&mut folder, &entry, kind);
-                Ok(())
-            })
-        });
-        match met {
+        match self.marks(&mut folder) {
+            Ok(marks) => self.take(&folder, &marks),
             Err(error) if is_gone(&error) => {}
             Err(error) => {
                 self.leave_out(format!(
@@ -99,66 +98,81 @@ impl Look<'_> {
                 ));
                 self.found.shut.insert(folder.path);
             }
-            Ok(()) => {}
         }
     }
 
-    fn meet(&mut self, folder: &mut Folder, entry: &DirEntry, kind: FileType) {
-        let name = entry.file_name();
-        let bars = &self.found.wanted.bars;
-        if !bars.is_empty() && !kind.is_symlink() {
+    fn marks(&mut self, folder: &mut Folder) -> io::Result<Marks> {
+        // The time comes first, then the state, then what is in it.
+        let now = SystemTime::now();
+        let metadata = folder.path.symlink_metadata()?;
+        if !metadata.is_dir() {
+            // A link or file took its place.
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        let stamp = Stamp::of(&metadata);
+        if let Some(marks) = self.memory.recall(&folder.path, stamp) {
+            return Ok(marks);
+        }
+        // Names that can be listed and not reached can neither be kept nor hidden.
+        rustix::fs::access(&folder.path, Access::EXEC_OK)?;
+        let mut marks = Vec::new();
+        for entry in std::fs::read_dir(&folder.path)? {
+            let entry = entry?;
+            match entry.file_type() {
+                Ok(kind) => self.judge(folder, entry.file_name(), kind, &mut marks),
+                Err(error) if is_gone(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let marks = Marks::from(marks);
+        self.memory.keep(&folder.path, stamp, now, &marks);
+        Ok(marks)
+    }
+
+    /// What an entry is by its name.
+    fn judge(&self, folder: &mut Folder, name: OsString, kind: FileType, marks: &mut Vec<(OsString, Mark)>) {
+        if !self.bars.is_empty() && !kind.is_symlink() {
             let path = folder.path.join(&name);
-            if bars.bars(self.relative(&path)) {
-                self.found.hidden.insert(path);
+            if self.bars.bars(self.relative(&path)) {
+                marks.push((name, Mark::Hidden));
                 return;
             }
         }
         let into = match folder.wanted {
-            For::Everything => self.judge(folder, &name, kind),
+            For::Everything => by_name(folder, &name, kind, marks),
             For::Barred => For::Barred,
         };
         if !kind.is_dir() {
             return;
         }
-        let path = folder.path.join(&name);
-        if into == For::Everything || self.found.wanted.bars.may_bar_beneath(self.relative(&path)) {
-            self.waiting.push_back(Folder {
-                path,
-                names: folder.names.child(&name),
-                wanted: into,
-            });
+        if into == For::Everything {
+            marks.push((name, Mark::Folder));
+        } else if !self.bars.is_empty() && self.bars.may_bar_beneath(self.relative(&folder.path.join(&name)))
+        {
+            marks.push((name, Mark::FolderOfBarred));
         }
     }
 
-    /// What an entry is by its name, and what has to be looked for in it.
-    fn judge(&mut self, folder: &mut Folder, name: &OsStr, kind: FileType) -> For {
-        let path = || folder.path.join(name);
-        if name.eq_ignore_ascii_case(GIT) {
-            if kind.is_dir() {
-                self.found.met_repository(path());
-            } else {
-                self.found.kept.insert(path());
+    fn take(&mut self, folder: &Folder, marks: &Marks) {
+        for (name, mark) in marks.iter() {
+            let path = folder.path.join(name);
+            let (found, waiting) = (&mut self.found, &mut self.waiting);
+            let mut wait = |path, wanted| {
+                waiting.push_back(Folder {
+                    path,
+                    names: folder.names.child(name),
+                    wanted,
+                });
+            };
+            match mark {
+                Mark::Hidden => drop(found.hidden.insert(path)),
+                Mark::Kept => drop(found.kept.insert(path)),
+                Mark::Link => drop(found.links.insert(path)),
+                Mark::Repository => found.met_repository(path),
+                Mark::Folder => wait(path, For::Everything),
+                Mark::FolderOfBarred => wait(path, For::Barred),
             }
-            return For::Barred;
         }
-        let care = folder.names.care(name);
-        let path = || folder.path.join(name);
-        if kind.is_symlink() {
-            if care.protected {
-                self.found.links.insert(path());
-            }
-            return For::Barred;
-        }
-        if care.credential {
-            self.found.hidden.insert(path());
-        }
-        if care.protected {
-            self.found.kept.insert(path());
-        }
-        if care.credential || care.protected || PASSED_OVER.iter().any(|passed| name == *passed) {
-            return For::Barred;
-        }
-        For::Everything
     }
 
     fn relative<'p>(&self, path: &'p Path) -> &'p Path {
@@ -172,6 +186,36 @@ impl Look<'_> {
             self.found.looked = Looked::InPart(reason);
         }
     }
+}
+
+/// Judges an entry; answers what has to be looked for in it.
+fn by_name(folder: &mut Folder, name: &OsStr, kind: FileType, marks: &mut Vec<(OsString, Mark)>) -> For {
+    let mut mark = |mark| marks.push((name.to_owned(), mark));
+    if name.eq_ignore_ascii_case(GIT) {
+        mark(if kind.is_dir() {
+            Mark::Repository
+        } else {
+            Mark::Kept
+        });
+        return For::Barred;
+    }
+    let care = folder.names.care(name);
+    if kind.is_symlink() {
+        if care.protected {
+            mark(Mark::Link);
+        }
+        return For::Barred;
+    }
+    if care.credential {
+        mark(Mark::Hidden);
+    }
+    if care.protected {
+        mark(Mark::Kept);
+    }
+    if care.credential || care.protected || PASSED_OVER.iter().any(|passed| name == *passed) {
+        return For::Barred;
+    }
+    For::Everything
 }
 
 /// Whether it was there a moment ago and is not any more: commands run meanwhile.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cairn_policy::{Looked, ReadBars, Repository as Judged};
 
+use super::memory::Memory;
 use super::{look, shared};
 use crate::git::Repository;
 use crate::place::RepositoryTrust;
@@ -72,8 +73,8 @@ impl Found {
     }
 
     /// Looks through a project and what it shares with others.
-    pub(super) fn look(root: &Path, wanted: Wanted) -> Self {
-        let mut found = look::through(root, wanted);
+    pub(super) fn look(root: &Path, wanted: Wanted, memory: &mut Memory) -> Self {
+        let mut found = look::through(root, wanted, memory);
         if let Some(common) = shared::repository(root) {
             found.repository(&common, SUBMODULES);
             found.repositories.insert(common.clone());
