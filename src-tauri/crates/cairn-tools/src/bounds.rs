@@ -79,6 +79,8 @@ pub struct Bounds {
     temporary: PathBuf,
     bars: BarSource,
     folders: usize,
+    /// Sockets that commands made: others may reach them.
+    sockets: Mutex<BTreeSet<PathBuf>>,
     memory: Mutex<Memory>,
     /// What the last look saw; none before the first.
     looked: Mutex<Option<Looked>>,
@@ -128,6 +130,7 @@ impl Bounds {
             temporary: private_temporary_folder()?,
             bars: BarSource(Arc::new(ReadBars::default)),
             folders: FOLDERS,
+            sockets: Mutex::default(),
             memory: Mutex::default(),
             looked: Mutex::default(),
             watched: Mutex::default(),
@@ -189,6 +192,7 @@ impl Bounds {
         let mut hidden = home::credentials(&self.places);
         hidden.extend(self.places.own.iter().cloned());
         hidden.extend(found.hidden.iter().cloned());
+        hidden.extend(found.sockets.difference(&lock(&self.sockets)).cloned());
         let kept = found.kept.union(&found.shut).cloned().collect();
         let mut writable = vec![self.places.root.clone(), self.caches.clone()];
         writable.extend(found.shared.clone());
@@ -256,6 +260,8 @@ impl Bounds {
     /// the disk: to be called on a blocking thread. `known` says whether one of our own tools made a file.
     pub fn set_aside(&self, before: &Found, known: &dyn Fn(&Path) -> bool) -> Vec<Moved> {
         let now = self.look_for(before.wanted.clone());
+        let made = now.sockets.difference(&before.sockets).cloned();
+        lock(&self.sockets).extend(made);
         let new = now
             .kept
             .difference(&before.kept)

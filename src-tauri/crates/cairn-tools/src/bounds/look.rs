@@ -2,10 +2,11 @@
 //!
 //! What cannot be looked at is told and not passed over in silence: who relies on the walls has to know.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::fs::FileType;
 use std::io;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -168,6 +169,7 @@ impl Look<'_> {
                 Mark::Hidden => drop(found.hidden.insert(path)),
                 Mark::Kept => drop(found.kept.insert(path)),
                 Mark::Link => drop(found.links.insert(path)),
+                Mark::Socket => drop(found.sockets.insert(path)),
                 Mark::Repository => found.met_repository(path),
                 Mark::Folder => wait(path, For::Everything),
                 Mark::FolderOfBarred => wait(path, For::Barred),
@@ -199,6 +201,10 @@ fn by_name(folder: &mut Folder, name: &OsStr, kind: FileType, marks: &mut Vec<(O
         });
         return For::Barred;
     }
+    if kind.is_socket() {
+        mark(Mark::Socket);
+        return For::Barred;
+    }
     let care = folder.names.care(name);
     if kind.is_symlink() {
         if care.protected {
@@ -224,4 +230,30 @@ fn is_gone(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )
+}
+
+/// Entries of protected folders that are looked at. No folder of hooks or settings has as many.
+const ENTRIES: usize = 5_000;
+
+/// A protected file that has another name besides, which nothing protects; also what there is too much of to tell.
+pub(super) fn second_name(kept: &BTreeSet<PathBuf>) -> Option<PathBuf> {
+    let mut waiting: Vec<PathBuf> = kept.iter().cloned().collect();
+    let mut entries = 0;
+    while let Some(path) = waiting.pop() {
+        let Ok(metadata) = path.symlink_metadata() else {
+            continue;
+        };
+        if metadata.is_file() && metadata.nlink() > 1 {
+            return Some(path);
+        }
+        let inner = std::fs::read_dir(&path).ok().filter(|_| metadata.is_dir());
+        for entry in inner.into_iter().flatten().flatten() {
+            entries += 1;
+            if entries > ENTRIES {
+                return Some(path);
+            }
+            waiting.push(entry.path());
+        }
+    }
+    None
 }

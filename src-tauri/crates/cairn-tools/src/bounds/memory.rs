@@ -38,6 +38,8 @@ pub(super) enum Mark {
     Kept,
     /// A link of a protected name.
     Link,
+    /// A socket.
+    Socket,
     /// Git's own folder.
     Repository,
     /// A folder to be looked into for everything.

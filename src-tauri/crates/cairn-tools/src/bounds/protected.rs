@@ -47,6 +47,8 @@ pub struct Found {
     pub(super) hidden: BTreeSet<PathBuf>,
     /// Links with protected names: nothing can be put over a link.
     pub(super) links: BTreeSet<PathBuf>,
+    /// Sockets: who listens at one may start programs outside.
+    pub(super) sockets: BTreeSet<PathBuf>,
     /// Folders that could not be looked into.
     pub(super) shut: BTreeSet<PathBuf>,
     /// Repositories.
@@ -65,6 +67,7 @@ impl Found {
             kept: BTreeSet::new(),
             hidden: BTreeSet::new(),
             links: BTreeSet::new(),
+            sockets: BTreeSet::new(),
             shut: BTreeSet::new(),
             repositories: BTreeSet::new(),
             shared: None,
@@ -79,6 +82,15 @@ impl Found {
             found.repository(&common, SUBMODULES);
             found.repositories.insert(common.clone());
             found.shared = Some(common);
+        }
+        if found.looked == Looked::Whole
+            && let Some(path) = look::second_name(&found.kept)
+        {
+            let name = path.strip_prefix(root).unwrap_or(&path);
+            found.looked = Looked::InPart(format!(
+                "{} has more than one name on the disk. By another one commands can change it in spite of the sandbox.",
+                cairn_files::name::to_text(name.as_os_str())
+            ));
         }
         found
     }
@@ -96,9 +108,7 @@ impl Found {
 
     /// What decides in a repository, in those of its submodules and in its worktrees.
     fn repository(&mut self, git: &Path, depth: usize) {
-        let there = OF_GIT.iter().map(|name| git.join(name));
-        self.kept
-            .extend(there.filter(|path| path.symlink_metadata().is_ok()));
+        self.kept.extend(decides_in(git));
         if depth == 0 {
             return;
         }
@@ -134,6 +144,12 @@ impl Found {
     }
 }
 
+/// What there is in a repository that decides which programs git runs.
+fn decides_in(git: &Path) -> BTreeSet<PathBuf> {
+    let there = OF_GIT.iter().map(|name| git.join(name));
+    there.filter(|path| path.symlink_metadata().is_ok()).collect()
+}
+
 /// Whether a path belongs to a repository that was made meanwhile and runs nothing: `git init` and `git clone` are
 /// ordinary work.
 pub(super) fn is_harmless_repository(path: &Path, before: &Found) -> bool {
@@ -149,6 +165,10 @@ pub(super) fn is_harmless_repository(path: &Path, before: &Found) -> bool {
     let Some(work_tree) = git.parent() else {
         return false;
     };
+    // By a second name a later command could still change what is in it.
+    if look::second_name(&decides_in(git)).is_some() {
+        return false;
+    }
     // What it would run by itself if nothing of it had been agreed to.
     let nothing_accepted = RepositoryTrust::Trusted { accepted: Vec::new() };
     matches!(Repository::for_the_gate(work_tree, &nothing_accepted), Judged::Plain { hooks } if hooks.is_empty())

@@ -49,6 +49,11 @@ fn set_aside(layer: Layer) {
             "own/.git/config",
         ),
         ("echo evil > .MCP.json", ".MCP.json"),
+        // Its settings would change by the second name once they are kept.
+        (
+            "git init -q linked && ln linked/.git/config second",
+            "linked/.git/config",
+        ),
     ] {
         let ended = ground.run(line);
         assert!(

@@ -5,10 +5,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cairn_agent::tool::{Action, Tool as _, ToolOutcome};
+use cairn_agent::tool::{Action, Prepared, Tool as _, ToolOutcome};
 use cairn_exec::{Group, HelperProgram, Layer, Processes, Walls, child_environment};
 use cairn_files::Root;
-use cairn_policy::Places;
+use cairn_policy::{Granted, Places, ReadBars, RuleOrigin, RuleSet};
+use cairn_protocol::RuleScope;
 use cairn_tools::bounds::Bounds;
 use cairn_tools::place::Workspace;
 use cairn_tools::shell::Shell;
@@ -127,6 +128,10 @@ const INSIDE: &[(&str, &str)] = &[
     (".vscode/settings.json", "{}"),
     ("AGENTS.md", "x"),
     ("sub/deep/AGENTS.md", "x"),
+    ("low/inner/.env", "CANARY"),
+    ("conf/.config/gh/hosts.yml", "CANARY"),
+    ("plans/secret.txt", "CANARY"),
+    ("node_modules/deep/x.private", "CANARY"),
     (".git/HEAD", "ref: refs/heads/main\n"),
     (
         ".git/config",
@@ -140,6 +145,21 @@ const INSIDE: &[(&str, &str)] = &[
     ("attempt.py", include_str!("attempt.py")),
 ];
 
+/// The person's rules that deny reading.
+fn barred() -> ReadBars {
+    let deny = ["read: /plans/secret.txt", "read: *.private"].map(|text| Granted {
+        rule: text.parse().unwrap(),
+        scope: RuleScope::Project,
+        origin: RuleOrigin::Config,
+        at: 0,
+    });
+    let rules = RuleSet {
+        deny: deny.into(),
+        ..RuleSet::default()
+    };
+    rules.read_bars()
+}
+
 impl Ground {
     pub(crate) fn new(layer: Layer) -> Self {
         Self::with_environment(layer, &[("PATH", "/usr/bin:/bin".to_owned())])
@@ -147,6 +167,15 @@ impl Ground {
 
     /// The same with variables; `HOME` is always the folder here.
     pub(crate) fn with_environment(layer: Layer, variables: &[(&str, String)]) -> Self {
+        Self::with(layer, variables, |bounds| bounds)
+    }
+
+    /// The same with other bounds.
+    pub(crate) fn with(
+        layer: Layer,
+        variables: &[(&str, String)],
+        change: impl FnOnce(Bounds) -> Bounds,
+    ) -> Self {
         // Not beneath the temporary folder, whose place another one takes: nothing would be there to be attacked.
         let base = ["/var/tmp", "/dev/shm"]
             .into_iter()
@@ -176,7 +205,9 @@ impl Ground {
         };
         let bounds = Bounds::new(&walls, &places, &at.join("own/projects/key"))
             .unwrap()
-            .unwrap();
+            .unwrap()
+            .with_bars(barred);
+        let bounds = change(bounds);
         let workspace = Workspace::new(root, places.own).with_bounds(Some(Arc::new(bounds)));
         let workspace = Arc::new(workspace);
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
@@ -221,17 +252,27 @@ impl Ground {
 
     /// Runs the shell tool.
     pub(crate) fn call(&self, arguments: Value) -> ToolOutcome {
+        self.execute(self.prepare(arguments))
+    }
+
+    /// What the gate is told about a call.
+    pub(crate) fn prepare(&self, arguments: Value) -> Prepared {
         let Value::Object(arguments) = arguments else {
             unreachable!()
         };
-        self.runtime.block_on(async {
-            let context = context(Arc::new(Live::default()), CancellationToken::new());
-            let prepared = self.shell.prepare(arguments, &context).await.unwrap();
-            let Action::Execute(run) = prepared.action else {
-                panic!("a command executes")
-            };
-            run.execute(context).await
-        })
+        let context = context(Arc::new(Live::default()), CancellationToken::new());
+        self.runtime
+            .block_on(self.shell.prepare(arguments, &context))
+            .unwrap()
+    }
+
+    /// Runs what was prepared.
+    pub(crate) fn execute(&self, prepared: Prepared) -> ToolOutcome {
+        let Action::Execute(run) = prepared.action else {
+            panic!("a command executes")
+        };
+        let context = context(Arc::new(Live::default()), CancellationToken::new());
+        self.runtime.block_on(run.execute(context))
     }
 
     /// Every file outside with its content and rights.
