@@ -11,6 +11,7 @@ mod look;
 mod memory;
 mod protected;
 mod shared;
+mod sockets;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -192,7 +193,11 @@ impl Bounds {
         let mut hidden = home::credentials(&self.places);
         hidden.extend(self.places.own.iter().cloned());
         hidden.extend(found.hidden.iter().cloned());
-        hidden.extend(found.sockets.difference(&lock(&self.sockets)).cloned());
+        let mut listening = sockets::told_otherwise();
+        // What commands make in their own temporary folder is theirs.
+        listening.retain(|path| !path.starts_with(&self.temporary));
+        listening.extend(found.sockets.iter().cloned());
+        hidden.extend(listening.difference(&lock(&self.sockets)).cloned());
         let kept = found.kept.union(&found.shut).cloned().collect();
         let mut writable = vec![self.places.root.clone(), self.caches.clone()];
         writable.extend(found.shared.clone());
@@ -270,24 +275,34 @@ impl Bounds {
             .filter(|path| !known(path) && !protected::is_harmless_repository(path, before))
             .cloned()
             .collect();
-        // What a repository elsewhere got, as far as it is the project's too. Its other worktrees are not.
         let elsewhere: Vec<_> = new
             .extract_if(.., |path| !path.starts_with(&self.places.root))
             .collect();
         let mut moved = aside::move_out(&self.places.root, &self.aside, &new);
-        if let Some(common) = &before.shared {
-            let worktrees = common.join("worktrees");
-            let new: Vec<_> = elsewhere
-                .into_iter()
-                .filter(|path| path.starts_with(common) && !path.starts_with(&worktrees))
-                .collect();
-            let out = aside::move_out(common, &self.aside, &new);
-            moved.extend(out.into_iter().map(|one| Moved {
+        moved.extend(self.set_aside_elsewhere(before, elsewhere));
+        moved
+    }
+
+    /// The same for the repository that a worktree shares with others, which may be written. The worktrees that others
+    /// make there meanwhile are theirs.
+    fn set_aside_elsewhere(&self, before: &Found, mut new: Vec<PathBuf>) -> Vec<Moved> {
+        let Some(common) = &before.shared else {
+            return Vec::new();
+        };
+        let worktrees = common.join("worktrees");
+        let is_anew = |path: &PathBuf| {
+            let beneath = path.strip_prefix(&worktrees).ok()?;
+            let own = worktrees.join(beneath.iter().next()?);
+            Some(!before.kept.iter().any(|kept| kept.starts_with(&own)))
+        };
+        new.retain(|path| path.starts_with(common) && is_anew(path) != Some(true));
+        let out = aside::move_out(common, &self.aside, &new);
+        out.into_iter()
+            .map(|one| Moved {
                 from: common.join(one.from),
                 ..one
-            }));
-        }
-        moved
+            })
+            .collect()
     }
 }
 
@@ -341,23 +356,4 @@ fn private_temporary_folder() -> std::io::Result<PathBuf> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
-    use super::*;
-
-    #[test]
-    fn l01_temporary_folders_are_the_users_alone_and_nobody_knows_their_names_beforehand() {
-        let [one, other] = [(); 2].map(|()| private_temporary_folder().unwrap());
-        let name = |folder: &Path| folder.file_name().unwrap().to_string_lossy().into_owned();
-        let random = |folder: &Path| name(folder).split('-').nth(1).unwrap().to_owned();
-        assert_eq!(random(&one).len(), 16);
-        assert_ne!(random(&one), random(&other));
-        for folder in [one, other] {
-            let kind = folder.symlink_metadata().unwrap();
-            assert!(kind.is_dir());
-            assert_eq!(kind.permissions().mode() & 0o777, 0o700);
-            std::fs::remove_dir(folder).unwrap();
-        }
-    }
-}
+mod tests;

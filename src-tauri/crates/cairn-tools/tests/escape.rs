@@ -97,7 +97,11 @@ fn refuses(layer: Layer, claim: fn(&table::Row) -> Claim) {
         UnixListener::bind(ground.project().join("editor.socket")).unwrap(),
     ];
     let nameless = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
-    for listener in &others {
+    let folder = std::fs::File::open(ground.home()).unwrap();
+    let odd = format!("/proc/self/fd/{}/odd", std::os::fd::AsRawFd::as_raw_fd(&folder));
+    let odd = UnixListener::bind(odd).unwrap();
+    let relative = ground.listener_in_home("relative");
+    for listener in others.iter().chain([&odd]) {
         listener.set_nonblocking(true).unwrap();
     }
     for listener in [&tcp, &tcp6] {
@@ -140,9 +144,13 @@ fn refuses(layer: Layer, claim: fn(&table::Row) -> Claim) {
         "somebody connected"
     );
     assert!(
-        others.iter().all(|listener| listener.accept().is_err()),
+        others
+            .iter()
+            .chain([&odd])
+            .all(|listener| listener.accept().is_err()),
         "somebody connected"
     );
+    assert!(!relative.was_reached(), "somebody connected");
     for path in loose.iter().chain([&screen]) {
         std::fs::remove_file(path).unwrap();
     }

@@ -231,6 +231,27 @@ impl Ground {
         self.folder.path().join("home")
     }
 
+    /// A program in the home folder that listens there at a name, without a path.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "a test starts a program outside of the walls"
+    )]
+    pub(crate) fn listener_in_home(&self, name: &str) -> Listener {
+        let text = "import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.bind(sys.argv[1])\ns.listen()\n\
+                    print('there', flush=True)\ns.accept()\nprint('reached', flush=True)\n";
+        let mut child = std::process::Command::new("python3")
+            .args(["-c", text, name])
+            .current_dir(self.home())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = std::io::BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+        assert_eq!(line, "there\n");
+        Listener { child, said }
+    }
+
     pub(crate) fn project(&self) -> PathBuf {
         self.folder.path().join("project")
     }
@@ -286,6 +307,23 @@ impl Ground {
             !path.to_string_lossy().contains("/key/sandbox") && !path.to_string_lossy().contains("/key/aside")
         });
         found
+    }
+}
+
+/// Somebody outside who listens.
+pub(crate) struct Listener {
+    child: std::process::Child,
+    said: std::io::BufReader<std::process::ChildStdout>,
+}
+
+impl Listener {
+    /// Ends it; whether somebody had connected.
+    pub(crate) fn was_reached(mut self) -> bool {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut self.said, &mut rest).unwrap();
+        rest.contains("reached")
     }
 }
 

@@ -393,6 +393,18 @@ pub(crate) const ROWS: &[Row] = &[
         NO_SOCKET,
     ),
     row(
+        "a bus whose program was in its folder",
+        "python3 attempt.py unix $HOME/relative",
+        By("mounts that hide", &["Permission denied", "Connection refused"]),
+        NO_SOCKET,
+    ),
+    row(
+        "a bus whose path the system tells otherwise",
+        "python3 attempt.py unix $HOME/odd",
+        By("mounts that hide", &["Permission denied", "Connection refused"]),
+        NO_SOCKET,
+    ),
+    row(
         "a bus by its name",
         "python3 attempt.py abstract {ABSTRACT}",
         OWN_NETWORK,
