@@ -100,6 +100,7 @@ fn refuses(layer: Layer, claim: fn(&table::Row) -> Claim) {
     let folder = std::fs::File::open(ground.home()).unwrap();
     let odd = format!("/proc/self/fd/{}/odd", std::os::fd::AsRawFd::as_raw_fd(&folder));
     let odd = UnixListener::bind(odd).unwrap();
+    let memory = ground::SharedMemory::new();
     let relative = ground.listener_in_home("relative");
     for listener in others.iter().chain([&odd]) {
         listener.set_nonblocking(true).unwrap();
@@ -116,6 +117,7 @@ fn refuses(layer: Layer, claim: fn(&table::Row) -> Claim) {
         ("UDP", udp.local_addr().unwrap().port().to_string()),
         ("ABSTRACT", name),
         ("SHARED", shared),
+        ("SYSV", memory.number.clone()),
         ("US", std::process::id().to_string()),
     ];
     let before = ground.outside();

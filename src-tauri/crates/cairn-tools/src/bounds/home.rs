@@ -62,3 +62,65 @@ fn beneath(folder: &Path, names: &Path) -> Option<PathBuf> {
     }
     Some(at)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is hidden of a home folder with these files, by their names; the project lies in it at `root`.
+    fn hidden(root: &str) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        for name in [
+            ".ssh/id_ed25519",
+            ".AWS/credentials",
+            ".Config/GH/hosts.yml",
+            ".netrc",
+            "server.pem",
+            ".config/some.key",
+            ".config/plain",
+            ".colima/default/docker.sock",
+            "vault/gnupg/key",
+            "notes",
+            ".docker/projects/own/x",
+        ] {
+            let path = home.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "x").unwrap();
+        }
+        std::os::unix::fs::symlink("vault/gnupg", home.join(".gnupg")).unwrap();
+        // A link that would hide everything.
+        std::os::unix::fs::symlink(".", home.join(".azure")).unwrap();
+        let places = Places {
+            root: home.join(root),
+            home: Some(home.clone()),
+            own: Vec::new(),
+        };
+        let name = |path: PathBuf| path.strip_prefix(&home).unwrap().display().to_string();
+        credentials(&places).into_iter().map(name).collect()
+    }
+
+    #[test]
+    fn credentials_are_found_in_any_case_and_behind_links() {
+        assert_eq!(
+            hidden("notes"),
+            [
+                ".AWS",
+                ".Config/GH",
+                ".colima",
+                ".config/some.key",
+                ".docker",
+                ".netrc",
+                ".ssh",
+                "server.pem",
+                "vault/gnupg",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_project_in_such_a_folder_is_seen() {
+        let there = hidden(".docker/projects/own");
+        assert!(!there.contains(&".docker".to_owned()) && there.contains(&".ssh".to_owned()));
+    }
+}

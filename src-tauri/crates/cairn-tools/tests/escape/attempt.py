@@ -49,6 +49,11 @@ def main(what, *rest):
         connect(socket.AF_UNIX, "\0" + rest[0])
     elif what == "kill":
         os.kill(int(rest[0]), int(rest[1]))
+    elif what == "sysv":
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.shmat.restype = ctypes.c_void_p
+        if libc.shmat(int(rest[0]), None, 0) in (None, ctypes.c_void_p(-1).value):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     elif what == "pidkill":
         import signal
         signal.pidfd_send_signal(os.pidfd_open(int(rest[0])), int(rest[1]))

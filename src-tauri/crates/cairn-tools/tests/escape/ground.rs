@@ -12,6 +12,7 @@ use cairn_policy::{Granted, Places, ReadBars, RuleOrigin, RuleSet};
 use cairn_protocol::RuleScope;
 use cairn_tools::bounds::Bounds;
 use cairn_tools::place::Workspace;
+use cairn_tools::process_output::ProcessOutput;
 use cairn_tools::shell::Shell;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -287,6 +288,23 @@ impl Ground {
             .unwrap()
     }
 
+    /// What `process_output` says about the command that was started last.
+    pub(crate) fn output_of_last(&self) -> String {
+        let handle = self.group.list().last().unwrap().handle.clone();
+        let tool = ProcessOutput::new(self.group.clone()).with_workspace(self.workspace.clone());
+        let Value::Object(arguments) = json!({ "handle": handle }) else {
+            unreachable!()
+        };
+        self.runtime.block_on(async {
+            let context = context(Arc::new(Live::default()), CancellationToken::new());
+            let prepared = tool.prepare(arguments, &context).await.unwrap();
+            let Action::Execute(run) = prepared.action else {
+                panic!("it executes")
+            };
+            run.execute(context).await.content
+        })
+    }
+
     /// Runs what was prepared.
     pub(crate) fn execute(&self, prepared: Prepared) -> ToolOutcome {
         let Action::Execute(run) = prepared.action else {
@@ -307,6 +325,40 @@ impl Ground {
             !path.to_string_lossy().contains("/key/sandbox") && !path.to_string_lossy().contains("/key/aside")
         });
         found
+    }
+}
+
+/// Memory that programs share by a number.
+pub(crate) struct SharedMemory {
+    pub(crate) number: String,
+}
+
+impl SharedMemory {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "a test starts a program outside of the walls"
+    )]
+    pub(crate) fn new() -> Self {
+        let made = std::process::Command::new("ipcmk")
+            .args(["-M", "4096", "-p", "0600"])
+            .output()
+            .unwrap();
+        let said = String::from_utf8(made.stdout).unwrap();
+        let number = said.split_whitespace().last().unwrap().to_owned();
+        assert!(number.parse::<u64>().is_ok(), "{said}");
+        Self { number }
+    }
+}
+
+impl Drop for SharedMemory {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "a test starts a program outside of the walls"
+    )]
+    fn drop(&mut self) {
+        let _status = std::process::Command::new("ipcrm")
+            .args(["-m", &self.number])
+            .status();
     }
 }
 

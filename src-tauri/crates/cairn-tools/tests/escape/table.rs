@@ -304,6 +304,12 @@ pub(crate) const ROWS: &[Row] = &[
         RULES,
     ),
     row(
+        "shared memory by its number",
+        "python3 attempt.py sysv {SYSV}",
+        By("numbers of its own", &["Invalid argument"]),
+        Gap,
+    ),
+    row(
         "other people's temporary files",
         "cat /tmp/{SHARED}",
         By("a temporary folder of its own", &["No such file"]),
