@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cairn_protocol::{ApiError, ErrorCode, Usage};
+use cairn_protocol::{ApiError, ErrorCode, ReasoningData, Usage};
 use futures_util::stream::BoxStream;
 
 use crate::tool::{PictureBytes, ToolSpec};
@@ -35,6 +35,9 @@ pub enum Part {
         /// The arguments as the model wrote them; always a valid JSON object by the time it is sent again.
         arguments: String,
     },
+    /// What a provider wants back of its own thinking, before what it said next. SPEC M7. A protocol leaves out what
+    /// another provider, or another model, made.
+    Reasoning(ReasoningData),
     /// The result of a call.
     Result {
         /// The call's id.
@@ -101,6 +104,9 @@ pub enum ModelEvent {
     Text(String),
     /// Words of its thinking.
     Thinking(String),
+    /// What the provider wants back of the thinking that came just before; sent once per thought, also where it has no
+    /// words.
+    Reasoning(ReasoningData),
     /// One whole call. Sent once, when its arguments are complete.
     Call {
         /// Its id; made up where the server gave none or gave one twice.
@@ -120,6 +126,71 @@ pub enum ModelEvent {
     Finished(FinishReason),
 }
 
+/// Where something stands in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Index in [`ModelRequest::messages`].
+    pub message: usize,
+    /// Index in [`Message::parts`]; none when it may be any of them.
+    pub part: Option<usize>,
+}
+
+/// What is wrong with a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PictureFault {
+    /// There are too many in the request.
+    TooMany,
+    /// Too many bytes or pixels.
+    TooLarge,
+    /// It cannot be read, or is not of the type that it is said to be.
+    Unreadable,
+    /// The model sees no pictures.
+    Unsupported,
+    /// The server does not say.
+    Unknown,
+}
+
+/// What a server objects to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Objection {
+    /// More tokens than the model holds.
+    TooLong {
+        /// Tokens that were sent, where the server tells.
+        sent: Option<u64>,
+        /// Tokens that it holds, where the server tells.
+        limit: Option<u64>,
+    },
+    /// A picture.
+    Picture(PictureFault),
+    /// A call without its result, a result without its call, or an id that is there twice.
+    Pairing {
+        /// The call's id as the request has it, where the server tells.
+        call: Option<String>,
+    },
+    /// Reasoning data: of another provider, or changed.
+    Reasoning,
+    /// Roles in the wrong order, or empty content.
+    Shape,
+    /// The schema or the name of a tool.
+    Tool {
+        /// Its name, where the server tells.
+        name: Option<String>,
+    },
+    /// A field that the server or the model does not know; nothing of the conversation is at fault.
+    Parameter(String),
+    /// Something of the conversation, with no reason that is known.
+    Unknown,
+}
+
+/// What of a request was refused, for whoever sets exactly that aside and sends the rest again. SPEC M8.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// What is wrong.
+    pub what: Objection,
+    /// Where, as far as the server tells.
+    pub at: Option<Place>,
+}
+
 /// Why a request failed. The driver retries `retryable` ones (SPEC M4); the rest end the request with words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]
@@ -130,6 +201,8 @@ pub struct ModelError {
     pub retryable: bool,
     /// How long the server asked to wait.
     pub retry_after: Option<Duration>,
+    /// Which part of the request was refused, where the refusal is about one.
+    pub rejected: Option<Box<Rejected>>,
 }
 
 impl ModelError {
@@ -139,6 +212,7 @@ impl ModelError {
             error: ApiError::new(code, sentence(message.into())),
             retryable: false,
             retry_after: None,
+            rejected: None,
         }
     }
 
@@ -148,6 +222,7 @@ impl ModelError {
             error: ApiError::new(code, sentence(message.into())),
             retryable: true,
             retry_after: None,
+            rejected: None,
         }
     }
 }

@@ -32,7 +32,7 @@ fn behind(bwrap: PathBuf, folder: &Path, text: &str) -> CommandSpec {
     std::fs::create_dir_all(&temporary).unwrap();
     std::fs::write(folder.join("blank"), "").unwrap();
     let mut spec = line(text, &mark());
-    spec.workdir = folder.to_owned();
+    folder.clone_into(&mut spec.workdir);
     spec.walls = Some(Confinement {
         layer: Layer::Bubblewrap(bwrap),
         writable: vec![folder.to_owned()],

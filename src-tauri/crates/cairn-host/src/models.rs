@@ -126,6 +126,8 @@ async fn with_key(profile: &ProfileConfig, secrets: &Secrets) -> Result<ModelCon
         context_window: profile.context_window,
         max_output_tokens: profile.max_output_tokens,
         temperature: profile.temperature,
+        effort: profile.effort,
+        keep_alive: profile.keep_alive.clone(),
         prices: profile.prices,
         ..ModelConfig::new(profile.api, profile.base_url.clone(), profile.model.clone())
     })
@@ -150,6 +152,8 @@ pub(crate) async fn of_form(
         context_window: form.context_window,
         max_output_tokens: form.max_output_tokens,
         temperature: form.temperature,
+        effort: form.effort,
+        keep_alive: form.keep_alive.clone(),
         prices: form.prices,
         // Headers may be keys as well: they go only to the address they were written for.
         headers: if config

@@ -292,7 +292,7 @@ pub(crate) fn log_of(loaded: Loaded) -> SessionLog {
     log.session = loaded.session;
     for (item, whole) in loaded.partial_texts {
         let known = match log.item(&item).map(|item| &item.body) {
-            Some(ItemBody::Assistant { text } | ItemBody::Thinking { text }) => text.len(),
+            Some(ItemBody::Assistant { text } | ItemBody::Thinking { text, .. }) => text.len(),
             _ => continue,
         };
         if let Some(rest) = whole.get(known..) {

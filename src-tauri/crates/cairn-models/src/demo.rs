@@ -132,6 +132,7 @@ fn perform(request: &ModelRequest, lines: Vec<Line>) -> Vec<ModelEvent> {
     events.push(ModelEvent::Usage(Usage {
         input_tokens: script::tokens(request),
         cached_tokens: 0,
+        cache_write_tokens: 0,
         output_tokens: (written as u64).div_ceil(4),
         cost_usd: None,
     }));

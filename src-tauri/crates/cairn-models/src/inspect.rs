@@ -49,7 +49,7 @@ pub async fn inspect(config: &ModelConfig) -> Inspection {
     let assumed = assume(config);
     let connection = match config.api {
         Api::Demo => None,
-        Api::Openai => Connection::new(config).ok(),
+        Api::Openai | Api::Responses | Api::Anthropic | Api::Ollama => Connection::new(config).ok(),
     };
     let Some(connection) = connection else {
         return without_answer(config, assumed);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cairn_agent::model::{Model, ModelError, ModelInfo};
-use cairn_protocol::{Api, ErrorCode, Prices};
+use cairn_protocol::{Api, Effort, ErrorCode, Prices};
 
 use crate::{Secret, chat, demo};
 
@@ -26,6 +26,10 @@ pub struct ModelConfig {
     pub max_output_tokens: Option<u64>,
     /// Sampling temperature, where the profile says.
     pub temperature: Option<f64>,
+    /// How much it shall think, where the profile says.
+    pub effort: Option<Effort>,
+    /// How long Ollama keeps it loaded, where the profile says.
+    pub keep_alive: Option<String>,
     /// Prices, where something is paid.
     pub prices: Option<Prices>,
 }
@@ -42,6 +46,8 @@ impl ModelConfig {
             context_window: None,
             max_output_tokens: None,
             temperature: None,
+            effort: None,
+            keep_alive: None,
             prices: None,
         }
     }

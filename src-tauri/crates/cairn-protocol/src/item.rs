@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{CallId, ContentBlock, ItemId, OutputId, Picture, Question, RichBlock, TurnId, UnixMillis};
+use crate::{
+    CallId, ContentBlock, ItemId, OutputId, Picture, Question, RichBlock, Summary, TurnId, UnixMillis,
+};
 
 /// State of an item, shown as a word and an icon. SPEC U13.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -75,8 +77,12 @@ pub enum ItemBody {
     },
     /// What the model thought, where it tells.
     Thinking {
-        /// The words.
+        /// The words; empty where the provider keeps them to itself.
         text: String,
+        /// What the provider wants back, unread.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        data: Option<Box<ReasoningData>>,
     },
     /// A tool call with its result.
     Tool(Box<ToolItem>),
@@ -84,6 +90,8 @@ pub enum ItemBody {
     Question(Question),
     /// Something the person must know: a repaired history, a cut prompt, a nudge.
     Notice(Notice),
+    /// From here on the model gets a summary in the place of older items. SPEC C2.
+    Summary(Summary),
     /// Written by a newer build; kept as it is and drawn as a plain row.
     Unknown {
         /// The kind as the newer build named it.
@@ -91,6 +99,20 @@ pub enum ItemBody {
         /// Its version.
         version: u32,
     },
+}
+
+/// Bytes that the data of one thought may have; what is longer is not kept.
+pub const MAX_REASONING_BYTES: usize = 1024 * 1024;
+
+/// What a provider wants back of a model's thinking: signatures, encrypted thoughts. Never read, never shown as text,
+/// sent only to where it came from. SPEC M7.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ReasoningData {
+    /// Protocol, address and model that made it.
+    pub origin: String,
+    /// A JSON value, exactly as it came; at most [`MAX_REASONING_BYTES`].
+    pub json: String,
 }
 
 /// A file or picture sent along with a message.
@@ -147,6 +169,9 @@ pub struct ToolItem {
     pub target: String,
     /// Set when the call was recognised in plain text of a small model.
     pub from_text: bool,
+    /// It failed within the sandbox, which may be why: the person can have it run outside. SPEC P12.
+    #[serde(default)]
+    pub walled: bool,
     /// Who let it run, or did not; none until judged.
     pub decided: Option<Decided>,
     /// When work began, waiting for a person not counted; none until it runs.

@@ -11,6 +11,9 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Of those, read from the provider's cache.
     pub cached_tokens: u64,
+    /// Of those, written to the provider's cache, where that costs extra.
+    #[serde(default)]
+    pub cache_write_tokens: u64,
     /// Tokens written by the model, reasoning included.
     pub output_tokens: u64,
     /// In US dollars; none when no price is known. Local models cost nothing and say none.

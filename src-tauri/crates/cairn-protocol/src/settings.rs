@@ -13,8 +13,34 @@ pub enum Api {
     /// OpenAI Chat Completions and what calls itself compatible.
     #[serde(alias = "openai-chat")]
     Openai,
+    /// OpenAI Responses.
+    #[serde(alias = "openai-responses")]
+    Responses,
+    /// Anthropic Messages and what calls itself compatible.
+    Anthropic,
+    /// Ollama's own, which can be told the window.
+    Ollama,
     /// The built-in script.
     Demo,
+}
+
+/// How much a model shall think before it answers. What a protocol does not know is sent as the nearest it knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum Effort {
+    /// Not at all.
+    Off,
+    /// As little as the model can.
+    Minimal,
+    /// Little.
+    Low,
+    /// As usual.
+    Medium,
+    /// Much.
+    High,
+    /// As much as the model can.
+    Max,
 }
 
 /// US dollars per million tokens.
@@ -26,6 +52,10 @@ pub struct Prices {
     pub input: f64,
     /// Prompt tokens read from the provider's cache.
     pub cached: f64,
+    /// Prompt tokens written to the provider's cache; as `input` when none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub cache_write: Option<f64>,
     /// Tokens written.
     pub output: f64,
 }
@@ -50,6 +80,14 @@ pub struct Profile {
     pub max_output_tokens: Option<u64>,
     /// Sampling temperature; the server's own when none.
     pub temperature: Option<f64>,
+    /// How much it shall think; the server's own when none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub effort: Option<Effort>,
+    /// How long Ollama keeps the model loaded, like `30m` or `-1`; the server's own when none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub keep_alive: Option<String>,
     /// Prices, where something is paid.
     pub prices: Option<Prices>,
     /// Names of extra headers; their values stay in the core.

@@ -13,12 +13,20 @@ use crate::effect::PreparedFacts;
 use crate::model::{FinishReason, ModelError, ModelEvent};
 use crate::tool::{ToolClass, ToolOutcome};
 
+#[path = "tests/aside.rs"]
+mod aside;
 #[path = "tests/choices.rs"]
 mod choices;
 #[path = "tests/outside.rs"]
 mod outside;
 #[path = "tests/property.rs"]
 mod property;
+#[path = "tests/rerun.rs"]
+mod rerun;
+#[path = "tests/stuck.rs"]
+mod stuck;
+#[path = "tests/summarising.rs"]
+mod summarising;
 #[path = "tests/together.rs"]
 mod together;
 
@@ -28,7 +36,7 @@ struct Bench {
     fresh: u32,
 }
 
-fn session() -> Session {
+pub(crate) fn session() -> Session {
     Session {
         id: "s".into(),
         project: "p".into(),
@@ -714,6 +722,7 @@ fn the_usage_of_every_reply_is_added_to_the_request_and_the_session() {
     let usage = |input_tokens, cost_usd| Usage {
         input_tokens,
         cached_tokens: 1,
+        cache_write_tokens: 0,
         output_tokens: 10,
         cost_usd,
     };
@@ -1010,6 +1019,10 @@ fn a_plan_changed_by_the_person_is_told_to_the_model() {
         text: "paint it".into(),
         state: TodoState::InProgress,
     }]));
-    let messages = crate::history::messages(bench.machine.log().items(), &std::collections::HashMap::new());
+    let messages = crate::history::messages(
+        &bench.machine.log().context(),
+        &[],
+        &std::collections::HashMap::new(),
+    );
     assert!(format!("{messages:?}").contains("paint it (in_progress)"));
 }

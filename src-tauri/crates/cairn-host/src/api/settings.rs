@@ -50,6 +50,8 @@ impl Window {
             context_window: profile.context_window,
             max_output_tokens: profile.max_output_tokens,
             temperature: profile.temperature,
+            effort: profile.effort,
+            keep_alive: profile.keep_alive.clone(),
             prices: profile.prices,
             header_names: profile.headers.iter().map(|(name, _)| name.clone()).collect(),
             key,

@@ -84,9 +84,20 @@ impl Config {
                 &["profiles", name, "temperature"],
                 profile.temperature.map(Value::from),
             )?;
+            let effort = profile.effort.as_ref().map(text_of).transpose()?;
+            put_or_remove(document, &["profiles", name, "effort"], effort)?;
+            put_or_remove(
+                document,
+                &["profiles", name, "keep_alive"],
+                profile.keep_alive.as_deref().map(Value::from),
+            )?;
             for (key, price) in [
                 ("input", profile.prices.map(|prices| prices.input)),
                 ("cached", profile.prices.map(|prices| prices.cached)),
+                (
+                    "cache_write",
+                    profile.prices.and_then(|prices| prices.cache_write),
+                ),
                 ("output", profile.prices.map(|prices| prices.output)),
             ] {
                 put_or_remove(

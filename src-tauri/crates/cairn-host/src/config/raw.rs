@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use cairn_policy::{Reading, Rule};
-use cairn_protocol::{Api, Mode, Prices, Theme, ValueOrigin};
+use cairn_protocol::{Api, Effort, Mode, Prices, Theme, ValueOrigin};
 use cairn_store::Secret;
 use cairn_tools::web::{Engine, WebConfig};
 use serde::Deserialize;
@@ -26,6 +26,8 @@ pub(crate) struct ProfileConfig {
     pub(crate) context_window: Option<u64>,
     pub(crate) max_output_tokens: Option<u64>,
     pub(crate) temperature: Option<f64>,
+    pub(crate) effort: Option<Effort>,
+    pub(crate) keep_alive: Option<String>,
     pub(crate) prices: Option<Prices>,
     pub(crate) headers: Vec<Header>,
 }
@@ -55,6 +57,8 @@ struct RawProfile {
     context_window: Option<u64>,
     max_output_tokens: Option<u64>,
     temperature: Option<f64>,
+    effort: Option<Effort>,
+    keep_alive: Option<String>,
     prices: Option<Prices>,
     #[serde(default)]
     headers: HashMap<String, String>,
@@ -258,6 +262,8 @@ fn profile_of(name: String, raw: RawProfile) -> ProfileConfig {
         context_window: raw.context_window,
         max_output_tokens: raw.max_output_tokens,
         temperature: raw.temperature,
+        effort: raw.effort,
+        keep_alive: raw.keep_alive,
         prices: raw.prices,
         headers,
     }

@@ -117,6 +117,8 @@ fn a_change_keeps_comments_order_and_unknown_keys() {
         context_window: Some(8_192),
         max_output_tokens: None,
         temperature: None,
+        effort: None,
+        keep_alive: None,
         prices: None,
         make_default: true,
     };

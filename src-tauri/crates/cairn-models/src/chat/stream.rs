@@ -269,6 +269,7 @@ impl ChatStream {
             cached_tokens: count("/prompt_tokens_details/cached_tokens")
                 .or_else(|| count("/prompt_cache_hit_tokens"))
                 .unwrap_or(0),
+            cache_write_tokens: 0,
             output_tokens: output.unwrap_or(0),
             cost_usd: None,
         };

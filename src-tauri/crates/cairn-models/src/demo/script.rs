@@ -92,6 +92,7 @@ pub(super) fn tokens(request: &ModelRequest) -> u64 {
         .map(|part| match part {
             Part::Text(text) => text.len(),
             Part::Picture(_) => 3_000,
+            Part::Reasoning(data) => data.json.len(),
             Part::Call { name, arguments, .. } => name.len() + arguments.len(),
             Part::Result { text, pictures, .. } => text.len() + 3_000 * pictures.len(),
         })

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    Api, FoundModel, FoundServer, Mode, Prices, Reading, RuleScope, SavedRule, SessionId, Theme, TrustView,
-    UnixMillis,
+    Api, Effort, FoundModel, FoundServer, Mode, Prices, Reading, RuleScope, SavedRule, SessionId, Theme,
+    TrustView, UnixMillis,
 };
 
 /// What a window shows around its sessions.
@@ -50,6 +50,14 @@ pub struct ProfileParams {
     pub max_output_tokens: Option<u64>,
     /// Sampling temperature.
     pub temperature: Option<f64>,
+    /// How much it shall think; the server's own when none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub effort: Option<Effort>,
+    /// How long Ollama keeps the model loaded, like `30m` or `-1`; the server's own when none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub keep_alive: Option<String>,
     /// Prices.
     pub prices: Option<Prices>,
     /// Use it for new sessions.

@@ -227,7 +227,7 @@ fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Cow<'a, str>> {
 /// The text of an item that grows.
 fn own_text(item: &Item) -> &str {
     match &item.body {
-        ItemBody::Assistant { text } | ItemBody::Thinking { text } => text,
+        ItemBody::Assistant { text } | ItemBody::Thinking { text, .. } => text,
         _ => "",
     }
 }

@@ -29,7 +29,13 @@ fn bodies() -> Vec<EventBody> {
             item: item("i3", serde_json::from_value(tool).unwrap()),
         },
         EventBody::ItemCompleted {
-            item: item("i4", ItemBody::Thinking { text: "hm".into() }),
+            item: item(
+                "i4",
+                ItemBody::Thinking {
+                    text: "hm".into(),
+                    data: None,
+                },
+            ),
         },
         EventBody::ItemCompleted {
             item: item("i5", ItemBody::Notice(notice)),

@@ -222,6 +222,7 @@ async fn d2_deleted_sessions_give_their_space_back() {
     make(&store, "s", "p", 10).await;
     let thought = ItemBody::Thinking {
         text: "some words ".repeat(20_000),
+        data: None,
     };
     for seq in 2..40 {
         let thought = EventBody::ItemCompleted {

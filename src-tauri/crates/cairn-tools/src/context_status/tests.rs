@@ -27,6 +27,7 @@ fn status() -> Status {
         usage: Usage {
             input_tokens: 1_234_567,
             cached_tokens: 1_000,
+            cache_write_tokens: 0,
             output_tokens: 2_345,
             cost_usd: Some(0.0421),
         },

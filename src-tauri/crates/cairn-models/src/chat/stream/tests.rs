@@ -117,6 +117,7 @@ fn x100_a_normal_reply_is_text_usage_and_its_end() {
     let usage = Usage {
         input_tokens: 9,
         cached_tokens: 4,
+        cache_write_tokens: 0,
         output_tokens: 2,
         cost_usd: None,
     };
@@ -468,6 +469,7 @@ fn x106_usage_carries_its_cost() {
         prices: Some(Prices {
             input: 1.0,
             cached: 0.1,
+            cache_write: None,
             output: 10.0,
         }),
         ..context()

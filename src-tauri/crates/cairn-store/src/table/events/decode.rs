@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 use cairn_protocol::{
-    Attachment, EventBody, Item, ItemBody, ItemId, ItemState, Notice, Question, ToolItem, TurnId, UnixMillis,
+    Attachment, EventBody, Item, ItemBody, ItemId, ItemState, Notice, Question, ReasoningData, Summary,
+    ToolItem, TurnId, UnixMillis,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -80,6 +81,12 @@ struct TextBody {
     text: String,
 }
 
+#[derive(Deserialize)]
+struct ThinkingBody {
+    text: String,
+    data: Option<Box<ReasoningData>>,
+}
+
 fn item(json: &str) -> Option<Item> {
     expected(json).or_else(|| whole(json, |body: &RawValue| item_body(body.get())))
 }
@@ -97,7 +104,9 @@ fn expected(json: &str) -> Option<Item> {
             Some(ItemBody::User { text, attachments })
         }),
         "assistant" => whole(json, |TextBody { text }| Some(ItemBody::Assistant { text })),
-        "thinking" => whole(json, |TextBody { text }| Some(ItemBody::Thinking { text })),
+        "thinking" => whole(json, |ThinkingBody { text, data }| {
+            Some(ItemBody::Thinking { text, data })
+        }),
         "tool" => whole(json, |tool: ToolItem| Some(ItemBody::Tool(Box::new(tool)))),
         _ => None,
     }
@@ -129,10 +138,11 @@ fn item_body(json: &str) -> Option<ItemBody> {
     let known = match kind.as_ref() {
         "user" => parse(json).map(|UserBody { text, attachments }| ItemBody::User { text, attachments }),
         "assistant" => parse(json).map(|TextBody { text }| ItemBody::Assistant { text }),
-        "thinking" => parse(json).map(|TextBody { text }| ItemBody::Thinking { text }),
+        "thinking" => parse(json).map(|ThinkingBody { text, data }| ItemBody::Thinking { text, data }),
         "tool" => parse::<ToolItem>(json).map(|tool| ItemBody::Tool(Box::new(tool))),
         "question" => parse::<Question>(json).map(ItemBody::Question),
         "notice" => parse::<Notice>(json).map(ItemBody::Notice),
+        "summary" => parse::<Summary>(json).map(ItemBody::Summary),
         "unknown" => parse(json),
         _ => None,
     };
