@@ -160,6 +160,7 @@ export class FakeBackend implements Backend {
     'turn/stop': () => ({}),
     'turn/continue': () => ({}),
     'turn/retry_now': () => ({}),
+    'call/run_outside': () => ({}),
     'context/summarise': () => ({}),
     'context/mark': () => ({}),
     'queue/edit': () => ({}),
@@ -177,6 +178,13 @@ export class FakeBackend implements Backend {
       height: 720,
       bytes: 84_211,
       name,
+    }),
+    'sandbox/get': () => ({
+      level: 'whole' as const,
+      layer: 'bubblewrap (/usr/bin/bwrap)',
+      gaps: [],
+      why_not: [],
+      remedy: '',
     }),
     'settings/get': () => this.#settings,
     'settings/set': ({ theme, default_mode, default_profile, reading }) => {

@@ -29,6 +29,7 @@ mod ending;
 mod gate;
 mod messages;
 mod outside;
+mod rerun;
 mod restore;
 mod stuck;
 mod summarising;
@@ -73,6 +74,8 @@ pub struct TurnMachine {
     /// The person asked for a summary while a request runs.
     summary_wanted: bool,
     stuck: stuck::Stuck,
+    /// A command that the person wants run outside, before the model's next step.
+    rerun: Option<ItemId>,
     /// Items of the log that were in a request which the model's server took.
     accepted: usize,
     /// The server refused this request as too long already.
@@ -130,6 +133,7 @@ impl TurnMachine {
             summarised_at: None,
             summary_wanted: false,
             stuck: stuck::Stuck::default(),
+            rerun: None,
             accepted: 0,
             overflowed: false,
             sent_now: Vec::new(),
@@ -213,6 +217,7 @@ impl TurnMachine {
             }
             Input::SetPlan(plan) => self.set_plan(plan),
             Input::AnswerApproval { approval, answer } => self.answer_approval(&approval, answer),
+            Input::RunOutside { item, turn } => self.run_outside(&item, turn),
             Input::AnswerQuestion { question, answers } => self.answer_question(&question, answers),
             Input::Model(event) => self.model_said(event),
             Input::ModelFailed(error) => self.model_failed(error),
@@ -298,6 +303,7 @@ impl TurnMachine {
     /// Ends the request: its counts are final, everything is synced, the next queued message may begin.
     fn finish(&mut self, outcome: TurnOutcome) {
         self.phase = Phase::Idle;
+        self.forget_rerun();
         self.policy.edits = Edits::AsMode;
         self.policy
             .rules

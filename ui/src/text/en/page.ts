@@ -108,6 +108,10 @@ export const transcript = {
   'transcript.unknown':
     'Written by a newer version of Cairn: {name}, version {version}. It is kept as it is.',
   'transcript.from_text': 'recognised in text',
+  'transcript.run_outside': 'Run outside…',
+  'transcript.run_outside_of': 'Ask to run outside the sandbox: {command}',
+  'transcript.run_outside_means':
+    'The sandbox may be why it failed. You are asked before it runs without it.',
   'transcript.by.person': 'allowed by you',
   'transcript.by.rule': 'by rule {rule}',
   'transcript.by.mode': 'by mode',

@@ -37,6 +37,9 @@ pub(super) struct Reply {
 impl TurnMachine {
     /// Takes the next model step, if the limit and the window allow it.
     pub(super) fn ask(&mut self) {
+        if let Some(item) = self.rerun.take() {
+            return self.begin_rerun(&item);
+        }
         if self.steps >= self.step_limit() {
             return self.finish(TurnOutcome::Paused { steps: self.steps });
         }
@@ -219,7 +222,7 @@ impl TurnMachine {
         Some(id)
     }
 
-    fn call_item(
+    pub(super) fn call_item(
         &mut self,
         call: cairn_protocol::CallId,
         name: String,
@@ -234,6 +237,7 @@ impl TurnMachine {
             arguments,
             target: String::new(),
             from_text,
+            walled: false,
             decided: None,
             started_at: None,
             ended_at: None,
@@ -245,7 +249,7 @@ impl TurnMachine {
         self.new_item(ItemState::Queued, step, ItemBody::Tool(Box::new(tool)))
     }
 
-    fn unique_call(&self, id: &str) -> cairn_protocol::CallId {
+    pub(super) fn unique_call(&self, id: &str) -> cairn_protocol::CallId {
         let taken = |candidate: &str| {
             self.log
                 .items()
@@ -342,7 +346,7 @@ impl TurnMachine {
             let text = "The provider's filter cut the reply off.".to_owned();
             self.notice(NoticeLevel::Warning, "reply_filtered", text);
         }
-        if self.join_sent_now() {
+        if self.join_sent_now() || self.rerun.is_some() {
             return self.ask();
         }
         self.nudge();
