@@ -137,19 +137,12 @@ pub fn child_environment(
     environment.into_iter().collect()
 }
 
-/// Takes keys and other secrets out of this process's environment, because libraries start processes too, with all of
-/// it: those of a web view, for one. Whoever needs them reads them before. To be called first thing in `main`; true when
-/// nothing secret is left.
-pub fn forget_secrets() -> bool {
-    let secret = |name: &OsStr| {
-        let name = name.to_string_lossy().to_uppercase();
-        PROVIDER_KEYS.contains(&name.as_str()) || is_secret(&name)
-    };
-    let names: Vec<OsString> = std::env::vars_os()
-        .map(|(name, _)| name)
-        .filter(|name| secret(name))
-        .collect();
-    names.iter().all(|name| crate::sys::forget_variable(name))
+/// Whether a variable is a secret that a program which we start, or a library in us, has no business with: our own and
+/// providers' keys, and what is named like a secret. What a window system hands to the window it asked for is none.
+pub(crate) fn is_secret_variable(name: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_uppercase();
+    let is_token_of_the_desktop = name == "XDG_ACTIVATION_TOKEN";
+    !is_token_of_the_desktop && (PROVIDER_KEYS.contains(&name.as_str()) || is_secret(&name))
 }
 
 /// The environment of a helper, made from `parent`.

@@ -28,7 +28,7 @@ mod wire;
 use std::process::ExitCode;
 
 pub use command::{CommandSpec, Finished, Label, LiveOutput, Output, Program, Shell, Slice, Survivor};
-pub use environment::{child_environment, forget_secrets};
+pub use environment::child_environment;
 pub use error::ExecError;
 pub use html::{HtmlError, MAX_HTML_BYTES, ReadPage};
 pub use leftovers::Ledger;
@@ -39,7 +39,7 @@ pub use picture::{
 pub use processes::group::{Facts, Group, Printed, Ran};
 pub use processes::{HelperProgram, Processes};
 pub use sandbox::{Confinement, Gap, Layer, Network, Walls};
-pub use successor::{become_program, restart_without};
+pub use successor::{Inherited, become_program, inherited, restart};
 
 /// The argument that makes a program of ours a helper; the role follows it.
 pub const HELPER_FLAG: &str = "--cairn-helper";

@@ -236,6 +236,14 @@ pub(crate) fn close_all_but(keep: &[RawFd]) {
     }
 }
 
+/// The file behind a number that this process was started with. Only for numbers that are known to be nobody else's: the
+/// caller has looked what is behind it, and does so once.
+pub(crate) fn take_descriptor(number: RawFd) -> std::fs::File {
+    // SAFETY: it was inherited through exec, so no owner of it exists in this process; closing a wrong number would
+    // disturb files, never memory.
+    unsafe { std::fs::File::from_raw_fd(number) }
+}
+
 fn set_of(signals: &[Signal]) -> libc::sigset_t {
     // SAFETY: the set is a local that `sigemptyset` initialises; the numbers come from a type that holds valid ones.
     unsafe {
@@ -296,28 +304,6 @@ pub(crate) fn ignore_signals(signals: &[Signal]) {
             libc::signal(signal.as_raw(), libc::SIG_IGN);
         }
     }
-}
-
-/// Takes a variable out of this process's environment, so that no child inherits it. Only while there is no second
-/// thread; false when there is one, and then nothing was changed.
-pub(crate) fn forget_variable(name: &std::ffi::OsStr) -> bool {
-    if !is_single_threaded() {
-        return false;
-    }
-    // SAFETY: nobody else can read or change the environment meanwhile: there is no other thread.
-    unsafe { std::env::remove_var(name) };
-    true
-}
-
-#[cfg(target_os = "linux")]
-fn is_single_threaded() -> bool {
-    std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1)
-}
-
-/// Elsewhere nobody tells; what calls this does so first thing in `main`.
-#[cfg(not(target_os = "linux"))]
-fn is_single_threaded() -> bool {
-    true
 }
 
 /// The raw number of a descriptor, for [`close_all_but`].
