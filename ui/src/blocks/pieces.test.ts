@@ -123,7 +123,7 @@ describe('a text that is made to stop the page', () => {
 
   test('w25 no character is torn in two', () => {
     for (const block of hostile['emoji without a space'] ?? []) {
-      for (const piece of piecesOf(block)) expect(words(piece).isWellFormed()).toBe(true);
+      for (const piece of piecesOf(block)) expect(encodeURI(words(piece))).not.toBe('');
     }
   });
 
