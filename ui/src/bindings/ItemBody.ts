@@ -2,6 +2,7 @@
 import type { Attachment } from "./Attachment";
 import type { Notice } from "./Notice";
 import type { Question } from "./Question";
+import type { ReasoningData } from "./ReasoningData";
 import type { ToolItem } from "./ToolItem";
 
 /**
@@ -21,9 +22,13 @@ attachments: Array<Attachment>, } | { "kind": "assistant",
  */
 text: string, } | { "kind": "thinking", 
 /**
- * The words.
+ * The words; empty where the provider keeps them to itself.
  */
-text: string, } | { "kind": "tool" } & ToolItem | { "kind": "question" } & Question | { "kind": "notice" } & Notice | { "kind": "unknown", 
+text: string, 
+/**
+ * What the provider wants back, unread.
+ */
+data?: ReasoningData, } | { "kind": "tool" } & ToolItem | { "kind": "question" } & Question | { "kind": "notice" } & Notice | { "kind": "unknown", 
 /**
  * The kind as the newer build named it.
  */

@@ -13,6 +13,10 @@ input: number,
  */
 cached: number, 
 /**
+ * Prompt tokens written to the provider's cache; as `input` when none.
+ */
+cache_write?: number, 
+/**
  * Tokens written.
  */
 output: number, };

@@ -13,6 +13,10 @@ input_tokens: number,
  */
 cached_tokens: number, 
 /**
+ * Of those, written to the provider's cache, where that costs extra.
+ */
+cache_write_tokens: number, 
+/**
  * Tokens written by the model, reasoning included.
  */
 output_tokens: number, 
