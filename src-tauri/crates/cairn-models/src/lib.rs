@@ -25,6 +25,8 @@ mod request;
 mod responses;
 mod secret;
 pub mod sse;
+#[cfg(test)]
+mod trying;
 
 pub use cost::cost;
 pub use inspect::{Inspection, assume, inspect, trial};

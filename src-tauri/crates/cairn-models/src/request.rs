@@ -221,11 +221,6 @@ impl Trace {
         })
     }
 
-    /// The id of ours that was sent as that.
-    pub(crate) fn id(&self, wire: &str) -> Option<&str> {
-        self.ids.get(wire).map(String::as_str)
-    }
-
     /// Every id that was sent, with ours.
     pub(crate) fn sent_ids(&self) -> impl Iterator<Item = (&str, &str)> {
         self.ids.iter().map(|(wire, ours)| (wire.as_str(), ours.as_str()))

@@ -186,6 +186,16 @@ fn picture_fault(has: &dyn Fn(&[&str]) -> bool) -> Option<PictureFault> {
 
 /// The numbers that a server tells: what was sent is the larger one.
 fn overflow(text: &str) -> Objection {
+    // Anthropic counts what the reply may have: `190000 + 20000 > 200000`.
+    if let Some((before, after)) = text.split_once(" > ")
+        && let Some((input, reply)) = before.rsplit_once(" + ")
+        && let (Some(input), Ok(reply), Some(limit)) = (last_number(input), reply.parse::<u64>(), first_number(after))
+    {
+        return Objection::TooLong {
+            sent: Some(input.saturating_add(reply)),
+            limit: Some(limit),
+        };
+    }
     let mut numbers: Vec<u64> = text
         .replace(',', "")
         .split(|c: char| !c.is_ascii_digit())
@@ -229,13 +239,21 @@ fn limit_of(text: &str) -> Option<u64> {
     ];
     starts.iter().find_map(|start| {
         let (_, rest) = text.split_once(start)?;
-        let digits: String = rest
-            .chars()
-            .filter(|c| *c != ',')
-            .take_while(char::is_ascii_digit)
-            .collect();
-        digits.parse().ok()
+        first_number(rest)
     })
+}
+
+fn first_number(text: &str) -> Option<u64> {
+    let digits: String = text
+        .chars()
+        .filter(|c| *c != ',')
+        .take_while(char::is_ascii_digit)
+        .collect();
+    digits.parse().ok()
+}
+
+fn last_number(text: &str) -> Option<u64> {
+    text.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// The place that a path like `messages.3.content.1` or `input[5]` names.
