@@ -189,7 +189,8 @@ fn overflow(text: &str) -> Objection {
     // Anthropic counts what the reply may have: `190000 + 20000 > 200000`.
     if let Some((before, after)) = text.split_once(" > ")
         && let Some((input, reply)) = before.rsplit_once(" + ")
-        && let (Some(input), Ok(reply), Some(limit)) = (last_number(input), reply.parse::<u64>(), first_number(after))
+        && let (Some(input), Ok(reply), Some(limit)) =
+            (last_number(input), reply.parse::<u64>(), first_number(after))
     {
         return Objection::TooLong {
             sent: Some(input.saturating_add(reply)),

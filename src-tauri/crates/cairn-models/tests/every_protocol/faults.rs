@@ -27,7 +27,10 @@ async fn m6_usage_and_words_come_from_every_double() {
         let server = serve(Script::new([Reply::pieces(["Hel", "lo"]).usage(10, 4, 2)])).await;
         let (events, error) = hear(&model(api, &server), request(vec![user("hi")])).await;
         assert_eq!(error, None, "{api:?}");
-        assert!(events.contains(&ModelEvent::Text("Hello".into())), "{api:?}: {events:?}");
+        assert!(
+            events.contains(&ModelEvent::Text("Hello".into())),
+            "{api:?}: {events:?}"
+        );
         let usage = events.iter().rev().find_map(|event| match event {
             ModelEvent::Usage(usage) => Some((usage.input_tokens, usage.output_tokens)),
             _ => None,
@@ -246,6 +249,10 @@ fn two_hundred_megabytes_of_arguments_are_stopped_with_words() {
         let (events, error) = read(api, chunks.inspect(|_| taken += 1));
         let error = error.unwrap();
         assert!(
+            taken < 20,
+            "{api:?}: nothing is read after it, but {taken} MB were"
+        );
+        assert!(
             error.error.message.contains("16 MB") && !error.retryable,
             "{api:?}: {error}"
         );
@@ -258,7 +265,8 @@ fn two_hundred_megabytes_of_arguments_are_stopped_with_words() {
 
 #[tokio::test]
 async fn a_stream_that_never_ends_is_stopped_where_its_reply_is_too_large() {
-    for api in APIS {
+    // Where the limit stands it knows no protocol; over the wire one is enough.
+    for api in [Api::Openai] {
         let steps = std::iter::repeat_n(Step::Text("word ".repeat(100_000)), 60);
         let server = serve(Script::new([Reply::steps(steps.chain([Step::Hang]))])).await;
         let (_, error) = hear(&model(api, &server), request(vec![user("hi")])).await;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cairn_agent::model::{Message, Model, ModelError, ModelEvent, ModelRequest, Part, Role};
 use cairn_agent::tool::{ToolClass, ToolSpec};
 use cairn_models::ndjson::LineDecoder;
-use cairn_models::sse::Decoder;
+use cairn_models::sse::{Decoder, SseEvent};
 use cairn_models::{ModelConfig, ReplyStream, Secret, StreamContext, assume, build};
 use cairn_protocol::Api;
 use cairn_testkit::provider::ScriptedServer;
@@ -82,22 +82,32 @@ pub fn joined(events: Vec<ModelEvent>) -> Vec<ModelEvent> {
     out
 }
 
+/// Bytes into events, in the protocol's way.
+enum Cutter {
+    Events(Decoder),
+    Lines(LineDecoder),
+}
+
+impl Cutter {
+    /// The events that a piece completes; at the end, with no piece, what stands unfinished.
+    fn take(&mut self, piece: Option<&[u8]>) -> Vec<SseEvent> {
+        let mut events = Vec::new();
+        match (self, piece) {
+            (Self::Events(decoder), Some(piece)) => decoder.push(piece, &mut events).unwrap(),
+            (Self::Events(decoder), None) => decoder.finish(&mut events).unwrap(),
+            (Self::Lines(decoder), Some(piece)) => decoder.push(piece, &mut events).unwrap(),
+            (Self::Lines(decoder), None) => decoder.finish(&mut events),
+        }
+        events
+    }
+}
+
 /// Reads bytes as a stream of that protocol, without a connection.
 pub fn read<'a>(api: Api, chunks: impl IntoIterator<Item = &'a [u8]>) -> Heard {
-    let mut events = Vec::new();
-    if api == Api::Ollama {
-        let mut decoder = LineDecoder::new();
-        for chunk in chunks {
-            decoder.push(chunk, &mut events).unwrap();
-        }
-        decoder.finish(&mut events);
-    } else {
-        let mut decoder = Decoder::new();
-        for chunk in chunks {
-            decoder.push(chunk, &mut events).unwrap();
-        }
-        decoder.finish(&mut events).unwrap();
-    }
+    let mut cutter = match api {
+        Api::Ollama => Cutter::Lines(LineDecoder::new()),
+        _ => Cutter::Events(Decoder::new()),
+    };
     let context = StreamContext {
         taken_ids: HashSet::from(["used".to_owned()]),
         salt: "s".into(),
@@ -108,9 +118,11 @@ pub fn read<'a>(api: Api, chunks: impl IntoIterator<Item = &'a [u8]>) -> Heard {
     };
     let mut stream = ReplyStream::new(api, context);
     let mut out = Vec::new();
-    for event in events {
-        if let Err(error) = stream.push(&event, &mut out) {
-            return (joined(out), Some(error));
+    for chunk in chunks.into_iter().map(Some).chain([None]) {
+        for event in cutter.take(chunk) {
+            if let Err(error) = stream.push(&event, &mut out) {
+                return (joined(out), Some(error));
+            }
         }
         if stream.is_over() {
             break;
