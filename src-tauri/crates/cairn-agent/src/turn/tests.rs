@@ -19,6 +19,8 @@ mod choices;
 mod outside;
 #[path = "tests/property.rs"]
 mod property;
+#[path = "tests/reasoning.rs"]
+mod reasoning;
 #[path = "tests/together.rs"]
 mod together;
 
