@@ -12,156 +12,23 @@
     reason = "a test fails by a panic, and says why on the terminal"
 )]
 
+#[path = "support/story.rs"]
+mod story;
+
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use cairn_host::parts::{HelperProgram, Input, Pace, Presence, Sandbox};
-use cairn_host::{Desk, Environment, Host, OpenSession, Project, Subscription, Window};
+use cairn_host::{Desk, Project, Window};
 use cairn_protocol::{
     ApprovalAnswer, ClientId, CloseWork, Envelope, ErrorCode, Event, EventBody, InboxResult, Mode,
-    QuestionAnswer, Request, RuleScope, SendWhen, SessionId, TurnOutcome, WaitingKind,
+    QuestionAnswer, Request, SessionId, TurnOutcome, WaitingKind,
 };
 use cairn_testkit::TempProject;
-use cairn_testkit::provider::{Reply, Script, ScriptedServer};
+use cairn_testkit::provider::Reply;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-
-/// What the person does when asked.
-enum Says {
-    Card(ApprovalAnswer),
-    Always,
-    Answer(Vec<QuestionAnswer>),
-    Stop,
-}
-
-struct Story {
-    host: Arc<Host>,
-    project: Arc<Project>,
-    session: Arc<OpenSession>,
-    id: SessionId,
-    events: Subscription,
-    files: TempProject,
-    server: ScriptedServer,
-    _home: TempDir,
-}
-
-fn start_host(home: &Path) -> Arc<Host> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let variables = [
-        ("CAIRN_HOME".into(), home.into()),
-        ("PATH".into(), path),
-        ("HOME".into(), home.into()),
-    ];
-    Host::start(
-        Environment::new(variables),
-        HelperProgram::at(env!("CARGO_BIN_EXE_cairn")),
-        Pace::INSTANT,
-    )
-    .unwrap()
-}
+use story::{Says, Story, until};
 
 impl Story {
-    async fn begin(files: &[(&str, &[u8])], replies: Vec<Reply>) -> Self {
-        let server = ScriptedServer::start(Script::new(replies)).await.unwrap();
-        let files = TempProject::new(files.iter().copied()).unwrap();
-        let home = TempDir::new().unwrap();
-        let config = format!(
-            "[profiles.scripted]\nbase_url = \"{}\"\nmodel = \"scripted\"\n",
-            server.base_url()
-        );
-        std::fs::write(home.path().join("config.toml"), config).unwrap();
-        let host = start_host(home.path());
-        let project = host.project(Some(files.root())).await.unwrap();
-        let id = host.create_session(&project, Mode::Manual).await.unwrap().id;
-        let events = host.follow(&project, &id);
-        let session = host.open_session(&project, &id, Presence::Person).await.unwrap();
-        // What is enforced depends on the machine; the golden logs are those of one that enforces nothing.
-        session
-            .handle
-            .change_policy(|policy| policy.sandbox = Sandbox::default())
-            .await
-            .unwrap();
-        Self {
-            host,
-            project,
-            session,
-            id,
-            events,
-            files,
-            server,
-            _home: home,
-        }
-    }
-
-    /// Sends a message and answers what is asked until the request ends.
-    async fn request(&mut self, text: &str, says: Vec<Says>) -> TurnOutcome {
-        let (turn, queue) = (self.host.fresh_id().into(), self.host.fresh_id().into());
-        let (text, attachments, when) = (text.to_owned(), Vec::new(), SendWhen::Queue);
-        self.session
-            .handle
-            .step(Input::Send {
-                text,
-                attachments,
-                when,
-                turn,
-                queue,
-            })
-            .await
-            .unwrap();
-        self.until_end(says.into()).await
-    }
-
-    async fn until_end(&mut self, mut says: VecDeque<Says>) -> TurnOutcome {
-        let mut outcome = None;
-        loop {
-            let event = tokio::time::timeout(std::time::Duration::from_mins(1), self.events.events.recv());
-            let event = event
-                .await
-                .expect("the story goes on within a minute")
-                .expect("the session is open");
-            match &event.body {
-                EventBody::ApprovalRequested { approval } => {
-                    let answer = match says.pop_front().expect("an answer to a card") {
-                        Says::Card(answer) => answer,
-                        Says::Always => ApprovalAnswer::AllowAlways {
-                            rules: vec![approval.offers[0].rule.clone()],
-                            scope: RuleScope::Project,
-                        },
-                        Says::Stop => {
-                            self.session.handle.step(Input::Stop).await.unwrap();
-                            continue;
-                        }
-                        Says::Answer(_) => panic!("a card came where a question was expected: {approval:?}"),
-                    };
-                    self.session
-                        .handle
-                        .approve(approval.id.clone(), approval.digest.clone(), answer)
-                        .await
-                        .unwrap();
-                }
-                EventBody::QuestionAsked { question } => {
-                    let Some(Says::Answer(answers)) = says.pop_front() else {
-                        panic!("no answer to {question:?}")
-                    };
-                    self.session
-                        .handle
-                        .answer(question.id.clone(), answers)
-                        .await
-                        .unwrap();
-                }
-                EventBody::TurnCompleted { turn } => outcome.clone_from(&turn.outcome),
-                EventBody::SessionChanged { .. } => {
-                    if let Some(outcome) = outcome {
-                        assert!(says.is_empty(), "not everything was asked");
-                        return outcome;
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
     /// Compares the whole log with the golden one.
     async fn check(self, name: &str) {
         let events = self.host.store().load(&self.id).await.unwrap().events;
@@ -591,18 +458,34 @@ async fn p4_only_the_chosen_places_are_made_and_u3_the_inbox_leads_there_from_ev
     host.shutdown().await;
 }
 
+#[tokio::test]
+async fn u3_what_waits_leaves_the_inbox_when_its_window_closes() {
+    let edit = json!({ "path": "new.txt", "content": "x\n" });
+    let story = Story::begin(&[], vec![Reply::call("write_file", edit)]).await;
+    let (host, own) = (story.host.clone(), story.project.clone());
+    let elsewhere = TempProject::new([("README.md", "# Other")]).unwrap();
+    let other = host.project(Some(elsewhere.root())).await.unwrap();
+    let (foreign, mut told) = Window::new(host.clone(), other, NoDesk);
+    let (owner, _asked) = Window::new(host.clone(), own, NoDesk);
+    let message = json!({ "session": story.id, "text": "Write" });
+    asked(&owner, "turn/send", message).await.unwrap();
+    for expected in [1, 0] {
+        until(
+            &mut told,
+            |body| matches!(body, EventBody::InboxChanged { waiting } if *waiting == expected),
+        )
+        .await;
+        let list = asked(&foreign, "inbox/list", json!({})).await.unwrap();
+        let list = serde_json::from_value::<InboxResult>(list).unwrap().waiting;
+        assert_eq!(list.len(), expected as usize);
+        owner.end_sessions().await;
+    }
+    host.shutdown().await;
+}
+
 fn numbered(lines: std::ops::RangeInclusive<u32>) -> String {
     let lines: Vec<String> = lines.map(|line| format!("line {line}\n")).collect();
     lines.concat()
-}
-
-async fn until(events: &mut Subscription, wanted: impl Fn(&EventBody) -> bool) {
-    loop {
-        let event = tokio::time::timeout(std::time::Duration::from_mins(1), events.events.recv());
-        if wanted(&event.await.unwrap().unwrap().body) {
-            return;
-        }
-    }
 }
 
 #[test]

@@ -24,7 +24,11 @@ done: number,
 /**
  * Tokens in all.
  */
-total: number, } | { "kind": "writing", 
+total: number, } | { "kind": "summarising", 
+/**
+ * Since when.
+ */
+since: number, } | { "kind": "writing", 
 /**
  * Tokens per second, where it can be told.
  */

@@ -7,6 +7,7 @@ import type { ContextMeter } from "./ContextMeter";
 import type { Delta } from "./Delta";
 import type { Item } from "./Item";
 import type { ItemId } from "./ItemId";
+import type { Mark } from "./Mark";
 import type { Notice } from "./Notice";
 import type { Process } from "./Process";
 import type { Question } from "./Question";
@@ -89,7 +90,15 @@ plan: Array<TodoItem>, } | { "type": "queue_changed",
 /**
  * All that wait.
  */
-queue: Array<QueuedMessage>, } | { "type": "meter_changed", 
+queue: Array<QueuedMessage>, } | { "type": "item_marked", 
+/**
+ * The item.
+ */
+item: ItemId, 
+/**
+ * Its mark; none when it is plain again.
+ */
+mark: Mark | null, } | { "type": "meter_changed", 
 /**
  * Its new reading.
  */

@@ -3,6 +3,7 @@ import type { Attachment } from "./Attachment";
 import type { Notice } from "./Notice";
 import type { Question } from "./Question";
 import type { ReasoningData } from "./ReasoningData";
+import type { Summary } from "./Summary";
 import type { ToolItem } from "./ToolItem";
 
 /**
@@ -28,7 +29,7 @@ text: string,
 /**
  * What the provider wants back, unread.
  */
-data?: ReasoningData, } | { "kind": "tool" } & ToolItem | { "kind": "question" } & Question | { "kind": "notice" } & Notice | { "kind": "unknown", 
+data?: ReasoningData, } | { "kind": "tool" } & ToolItem | { "kind": "question" } & Question | { "kind": "notice" } & Notice | { "kind": "summary" } & Summary | { "kind": "unknown", 
 /**
  * The kind as the newer build named it.
  */

@@ -4,6 +4,7 @@ import type { Approval } from "./Approval";
 import type { ContextMeter } from "./ContextMeter";
 import type { Item } from "./Item";
 import type { LeaseHolder } from "./LeaseHolder";
+import type { MarkedItem } from "./MarkedItem";
 import type { Question } from "./Question";
 import type { QueuedMessage } from "./QueuedMessage";
 import type { Session } from "./Session";
@@ -42,6 +43,10 @@ plan: Array<TodoItem>,
  * Messages that wait for the running request.
  */
 queue: Array<QueuedMessage>, 
+/**
+ * Items of which the model gets something else than the plain item, in the order of the transcript.
+ */
+marks: Array<MarkedItem>, 
 /**
  * What was typed and not sent.
  */

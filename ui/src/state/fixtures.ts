@@ -82,6 +82,7 @@ export function snapshotOf(log: Log, count = log.events.length): SessionSnapshot
     question: view.question,
     plan: [...view.plan],
     queue: [...view.queue],
+    marks: [...view.marks].map(([item, mark]) => ({ item, mark })),
     draft: view.draft,
     meter: view.meter,
     activity: view.activity,

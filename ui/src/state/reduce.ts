@@ -9,6 +9,7 @@ import type {
   Item,
   ItemId,
   LeaseHolder,
+  Mark,
   Notice,
   Question,
   QueuedMessage,
@@ -32,6 +33,8 @@ export interface SessionView {
   question: Question | null;
   plan: readonly TodoItem[];
   queue: readonly QueuedMessage[];
+  /** Items of which the model gets something else than the plain item. */
+  marks: ReadonlyMap<ItemId, Mark>;
   draft: string;
   meter: ContextMeter;
   activity: Activity;
@@ -61,6 +64,7 @@ export function fromSnapshot(snapshot: SessionSnapshot): SessionView {
     question: snapshot.question,
     plan: snapshot.plan,
     queue: snapshot.queue,
+    marks: new Map(snapshot.marks.map(({ item, mark }) => [item, mark])),
     draft: snapshot.draft,
     meter: snapshot.meter,
     activity: snapshot.activity,
@@ -153,10 +157,23 @@ function applyStored(view: SessionView, event: Event): SessionView {
       return { ...view, plan: event.plan };
     case 'queue_changed':
       return { ...view, queue: event.queue };
+    case 'item_marked':
+      return { ...view, marks: marked(view.marks, event.item, event.mark) };
     default:
       // Written by a newer build: its place in the order counts, its content cannot.
       return view;
   }
+}
+
+function marked(
+  marks: ReadonlyMap<ItemId, Mark>,
+  item: ItemId,
+  mark: Mark | null,
+): ReadonlyMap<ItemId, Mark> {
+  const all = new Map(marks);
+  if (mark) all.set(item, mark);
+  else all.delete(item);
+  return all;
 }
 
 function grow(view: SessionView, id: ItemId, delta: Delta): SessionView {

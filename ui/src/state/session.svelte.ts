@@ -6,9 +6,11 @@ import type {
   Approval,
   ApprovalAnswer,
   Attachment,
+  ContextChoice,
   ContextMeter,
   Event,
   Item,
+  ItemId,
   LeaseHolder,
   Mode,
   Notice,
@@ -146,6 +148,21 @@ export class SessionState {
 
   retryNow(): Promise<unknown> {
     return this.#backend.request('turn/retry_now', { session: this.id });
+  }
+
+  /** Has a command asked about to run outside the sandbox. */
+  runOutside(item: ItemId): Promise<unknown> {
+    return this.#backend.request('call/run_outside', { session: this.id, item });
+  }
+
+  /** Has the older part of the conversation summarised. */
+  summarise(): Promise<unknown> {
+    return this.#backend.request('context/summarise', { session: this.id });
+  }
+
+  /** Changes what the model gets of an item. */
+  mark(item: ItemId, choice: ContextChoice): Promise<unknown> {
+    return this.#backend.request('context/mark', { session: this.id, item, choice });
   }
 
   answerApproval(approval: Approval, answer: ApprovalAnswer): Promise<unknown> {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use cairn_policy::{Policy, RuleSet};
 use cairn_protocol::{
     ApiError, ApprovalAnswer, ApprovalId, CallId, Delta, Event, EventBody, ItemBody, ItemId, QuestionAnswer,
-    QuestionId, SessionSnapshot, WIRE_VERSION,
+    QuestionId, SessionSnapshot, TurnId, WIRE_VERSION,
 };
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::effect::{Effect, Input, Moment, ToolFacts};
+use crate::history::Sources;
 use crate::log::SessionLog;
 use crate::model::{Model, ModelError, ModelEvent};
 use crate::prompt::SurroundingsSource;
@@ -97,6 +98,11 @@ enum Command {
         answers: Vec<QuestionAnswer>,
         done: oneshot::Sender<Result<(), ApiError>>,
     },
+    RunOutside {
+        item: ItemId,
+        turn: TurnId,
+        done: oneshot::Sender<Result<(), ApiError>>,
+    },
     UseModel {
         profile: String,
         model: Arc<dyn Model>,
@@ -125,6 +131,8 @@ struct Driver {
     specs: Arc<[ToolSpec]>,
     machine: TurnMachine,
     model: Option<Arc<dyn Model>>,
+    /// Where the parts of the running request came from.
+    sent: Sources,
     stream: Option<BoxStream<'static, Result<ModelEvent, ModelError>>>,
     prepared: HashMap<CallId, (ToolClass, Prepared)>,
     budgets: HashMap<CallId, usize>,
@@ -157,6 +165,7 @@ pub fn open(log: SessionLog, policy: Policy, limits: Limits, surface: Surface) -
         specs,
         machine,
         model: None,
+        sent: Sources::default(),
         stream: None,
         prepared: HashMap::new(),
         budgets: HashMap::new(),
@@ -303,6 +312,14 @@ impl Driver {
                 }
                 done.send(taken).unwrap_or_default();
             }
+            Command::RunOutside { item, turn, done } => {
+                let mut taken = self.machine.check_outside(&item);
+                if taken.is_ok() {
+                    self.feed(Input::RunOutside { item, turn }).await;
+                    taken = self.stored();
+                }
+                done.send(taken).unwrap_or_default();
+            }
             Command::UseModel { profile, model } => {
                 let info = model.info().clone();
                 self.model = Some(model);
@@ -391,6 +408,8 @@ impl Driver {
                 });
             }
             Effect::AskModel => return Ok(self.ask_model().await),
+            Effect::Probe { without } => return Ok(self.probe(&without).await),
+            Effect::AskSummary { cut, room, most } => return Ok(self.ask_summary(&cut, room, most)),
             Effect::DropModel => {
                 self.stream = None;
                 self.held = None;

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use cairn_protocol::{
-    ApiError, ApprovalAnswer, ApprovalId, ApprovalSubject, Ask, Attachment, CallId, ContentBlock, EventBody,
-    HunkChoice, ItemId, Mode, QuestionAnswer, QuestionId, QueueId, SendWhen, TodoItem, TurnId, UnixMillis,
+    ApiError, ApprovalAnswer, ApprovalId, ApprovalSubject, Ask, Attachment, CallId, ContentBlock,
+    ContextChoice, EventBody, HunkChoice, ItemId, Mode, QuestionAnswer, QuestionId, QueueId, SendWhen,
+    TodoItem, TurnId, UnixMillis,
 };
 
 use crate::model::{ModelError, ModelEvent, ModelInfo};
 use crate::store::Durability;
+use crate::summary::Cut;
 use crate::tool::{ToolClass, ToolOutcome};
 
 /// When an input happened, and a number from 0 up to 1 for jitter: all that the machine knows of time and chance.
@@ -54,6 +56,17 @@ pub enum Input {
     Stop,
     /// The person pressed Continue or Retry after a pause or failure.
     Continue,
+    /// The person wants older parts of the conversation summarised.
+    Summarise,
+    /// The person changed what the model gets of an item.
+    Mark {
+        /// The item.
+        item: ItemId,
+        /// What was chosen.
+        choice: ContextChoice,
+    },
+    /// The prompt is larger than was known when the request was to be sent.
+    NeedsRoom,
     /// The person ended the wait before a retry.
     RetryNow,
     /// The wait before a retry is over.
@@ -80,6 +93,14 @@ pub enum Input {
         /// The answer.
         answer: ApprovalAnswer,
     },
+    /// The person wants a command that failed within the sandbox asked about to run outside; checked with
+    /// `TurnMachine::check_outside` first.
+    RunOutside {
+        /// Its item.
+        item: ItemId,
+        /// Id for the request that this begins when none runs.
+        turn: TurnId,
+    },
     /// The person answered a question.
     AnswerQuestion {
         /// The question.
@@ -91,6 +112,13 @@ pub enum Input {
     Model(ModelEvent),
     /// The request to the model failed.
     ModelFailed(ModelError),
+    /// The server refused something of the request. SPEC M8.
+    Refused {
+        /// The failure, with what was refused.
+        error: ModelError,
+        /// The item that it is about, where the server tells.
+        item: Option<ItemId>,
+    },
     /// The request could not even be put together.
     RequestFailed(ApiError),
     /// A call is ready to be judged.
@@ -170,6 +198,20 @@ pub enum Effect {
     },
     /// Put the request together and send it.
     AskModel,
+    /// Have a summary written of what is cut off.
+    AskSummary {
+        /// What stays.
+        cut: Cut,
+        /// Estimated tokens of the transcript.
+        room: u64,
+        /// Tokens of the summary.
+        most: u64,
+    },
+    /// Send the request as if these were set aside, to see whether it is taken: what comes of it is not shown.
+    Probe {
+        /// Items to leave out.
+        without: Vec<ItemId>,
+    },
     /// Drop the running request.
     DropModel,
     /// Send [`Input::Woke`] at that time, unless told otherwise meanwhile.

@@ -4,16 +4,19 @@
 
 pub mod arguments;
 pub mod budget;
+pub mod context;
 pub mod driver;
 pub mod effect;
 pub mod history;
 pub mod log;
 pub mod meter;
 pub mod model;
+pub mod nudge;
 pub mod prompt;
 pub mod repeat;
 pub mod retry;
 pub mod store;
+pub mod summary;
 pub mod tool;
 pub mod turn;
 pub mod world;

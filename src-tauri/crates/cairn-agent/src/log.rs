@@ -5,9 +5,11 @@
 use std::collections::HashMap;
 
 use cairn_protocol::{
-    Activity, Approval, Delta, Event, EventBody, Item, ItemBody, ItemId, ItemState, Question, QueuedMessage,
-    Session, SessionSnapshot, TodoItem, Turn, TurnId,
+    Activity, Approval, Delta, Event, EventBody, Item, ItemBody, ItemId, ItemState, MarkedItem, Question,
+    QueuedMessage, Session, SessionSnapshot, TodoItem, Turn, TurnId,
 };
+
+use crate::context::{Context, Marks};
 
 /// One session, folded from its events.
 #[derive(Clone, Debug)]
@@ -26,6 +28,7 @@ pub struct SessionLog {
     pub plan: Vec<TodoItem>,
     /// Messages that wait.
     pub queue: Vec<QueuedMessage>,
+    marks: Marks,
     /// What was typed and not sent.
     pub draft: String,
     /// `seq` of the last stored event.
@@ -44,6 +47,7 @@ impl SessionLog {
             question: None,
             plan: Vec::new(),
             queue: Vec::new(),
+            marks: Marks::new(),
             draft: String::new(),
             last_seq: 0,
         }
@@ -104,6 +108,12 @@ impl SessionLog {
             EventBody::SessionChanged { session } => self.session = session,
             EventBody::PlanChanged { plan } => self.plan = plan,
             EventBody::QueueChanged { queue } => self.queue = queue,
+            EventBody::ItemMarked { item, mark } => {
+                match mark {
+                    Some(mark) => self.marks.insert(item, mark),
+                    None => self.marks.remove(&item),
+                };
+            }
             EventBody::MeterChanged { .. }
             | EventBody::ActivityChanged { .. }
             | EventBody::Notice { .. }
@@ -167,6 +177,16 @@ impl SessionLog {
         &self.items
     }
 
+    /// Marks of single items.
+    pub fn marks(&self) -> &Marks {
+        &self.marks
+    }
+
+    /// What of it goes to the model.
+    pub fn context(&self) -> Context<'_> {
+        Context::of(&self.items, &self.marks)
+    }
+
     /// One item.
     pub fn item(&self, id: &ItemId) -> Option<&Item> {
         self.places.get(id).and_then(|&place| self.items.get(place))
@@ -199,6 +219,17 @@ impl SessionLog {
             question: self.question.clone(),
             plan: self.plan.clone(),
             queue: self.queue.clone(),
+            marks: self
+                .items
+                .iter()
+                .filter_map(|item| {
+                    let (item, mark) = self.marks.get_key_value(&item.id)?;
+                    Some(MarkedItem {
+                        item: item.clone(),
+                        mark: mark.clone(),
+                    })
+                })
+                .collect(),
             draft: self.draft.clone(),
             meter,
             activity,

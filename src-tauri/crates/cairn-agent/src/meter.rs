@@ -2,8 +2,10 @@
 //!
 //! Pure arithmetic over the log. Tokens are estimated from bytes and corrected by what the provider reports.
 
-use cairn_protocol::{ContextMeter, Item, ItemBody, MeterPart, MeterShare, Picture};
+use cairn_protocol::{AsidePart, ContextMeter, Item, ItemBody, Mark, MeterPart, MeterShare, Picture};
 
+use crate::context::{Context, is_told};
+use crate::log::SessionLog;
 use crate::model::ModelInfo;
 
 /// Bytes per token for English, code and (three bytes a character) Chinese alike, roughly.
@@ -35,6 +37,8 @@ pub struct Meter {
     notes: u64,
     reported: Option<Reported>,
     factor: f64,
+    /// Older parts were summarised, and no reply has told yet what is left.
+    unknown: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -52,35 +56,87 @@ struct Shares {
 }
 
 impl Shares {
-    fn of(items: &[Item]) -> Self {
+    fn of(context: &Context<'_>) -> Self {
         let mut shares = Self::default();
-        for item in items {
-            match &item.body {
-                ItemBody::User { text, attachments } => {
-                    shares.conversation += tokens(text) + FRAME;
-                    for attachment in attachments {
-                        if let cairn_protocol::Attachment::Picture(picture) = attachment {
-                            shares.pictures += picture_tokens(picture);
-                        }
-                    }
-                }
-                ItemBody::Assistant { text } => shares.conversation += tokens(text) + FRAME,
-                ItemBody::Tool(tool) => {
-                    shares.conversation += tokens(&tool.arguments) + tokens(&tool.name) + FRAME;
-                    if let Some(result) = &tool.result {
-                        shares.results += tokens(&result.content) + FRAME;
-                        shares.pictures += result.pictures.iter().map(picture_tokens).sum::<u64>();
-                    }
-                }
-                _ => {}
-            }
+        if let Some(summary) = context.summary {
+            shares.conversation += tokens(&summary.text) + 4 * FRAME;
+        }
+        for item in context.pinned.iter().chain(&context.items) {
+            shares.add(Self::of_item(item, context.mark(item)));
         }
         shares
+    }
+
+    fn of_item(item: &Item, mark: Option<&Mark>) -> Self {
+        let mut shares = Self::default();
+        match mark {
+            None | Some(Mark::Pinned) => {}
+            Some(
+                Mark::TakenOut
+                | Mark::SetAside {
+                    part: AsidePart::Whole,
+                    ..
+                },
+            ) => {
+                // A sentence in its place.
+                shares.conversation += 4 * FRAME;
+                return shares;
+            }
+            Some(Mark::SetAside {
+                part: AsidePart::Pictures,
+                ..
+            }) => {
+                let plain = Self::of_item(item, None);
+                return Self {
+                    pictures: 0,
+                    conversation: plain.conversation + 4 * FRAME,
+                    ..plain
+                };
+            }
+        }
+        match &item.body {
+            ItemBody::User { text, attachments } => {
+                shares.conversation += tokens(text) + FRAME;
+                for attachment in attachments {
+                    if let cairn_protocol::Attachment::Picture(picture) = attachment {
+                        shares.pictures += picture_tokens(picture);
+                    }
+                }
+            }
+            ItemBody::Assistant { text } => shares.conversation += tokens(text) + FRAME,
+            ItemBody::Tool(tool) => {
+                shares.conversation += tokens(&tool.arguments) + tokens(&tool.name) + FRAME;
+                if let Some(result) = &tool.result {
+                    shares.results += tokens(&result.content) + FRAME;
+                    shares.pictures += result.pictures.iter().map(picture_tokens).sum::<u64>();
+                }
+            }
+            ItemBody::Notice(notice) if is_told(notice) => {
+                shares.conversation += tokens(&notice.text) + FRAME;
+            }
+            ItemBody::Thinking { .. }
+            | ItemBody::Question(_)
+            | ItemBody::Notice(_)
+            | ItemBody::Summary(_)
+            | ItemBody::Unknown { .. } => {}
+        }
+        shares
+    }
+
+    fn add(&mut self, more: Self) {
+        self.results += more.results;
+        self.pictures += more.pictures;
+        self.conversation += more.conversation;
     }
 
     fn sum(self) -> u64 {
         self.results + self.pictures + self.conversation
     }
+}
+
+/// Tokens of one item as the model gets it, estimated and not corrected.
+pub fn item_tokens(item: &Item, mark: Option<&Mark>) -> u64 {
+    Shares::of_item(item, mark).sum()
 }
 
 impl Meter {
@@ -91,6 +147,7 @@ impl Meter {
             notes,
             reported: None,
             factor: 1.0,
+            unknown: false,
         }
     }
 
@@ -99,9 +156,11 @@ impl Meter {
         (self.rules, self.notes) = (rules, notes);
     }
 
-    /// The provider reported what a request took: `sent` items were in it, `items` are there now with the reply.
-    pub fn reported(&mut self, items: &[Item], sent: usize, input: u64, output: u64) {
-        let estimate = self.rules + self.notes + Shares::of(items.get(..sent).unwrap_or(items)).sum();
+    /// The provider reported what a request took: `sent` items of the log were in it, all are there now with the reply.
+    pub fn reported(&mut self, log: &SessionLog, sent: usize, input: u64, output: u64) {
+        let items = log.items();
+        let context = Context::of(items.get(..sent).unwrap_or(items), log.marks());
+        let estimate = self.rules + self.notes + Shares::of(&context).sum();
         // No count at all, or one that no text of this size can have, would only mislead.
         if input == 0
             || input
@@ -114,16 +173,36 @@ impl Meter {
         if estimate > 200 {
             self.factor = (input as f64 / estimate as f64).clamp(0.5, 4.0);
         }
+        self.unknown = false;
         self.reported = Some(Reported {
             tokens: input.saturating_add(output.min(MOST_MORE * 100)),
             items: items.len(),
         });
     }
 
+    /// The server refused as too long what was thought to take `used` tokens of a window: it counts more.
+    pub fn overflowed(&mut self, used: u64, window: u64) {
+        let more = window as f64 / used.max(1) as f64;
+        self.factor = (self.factor * more.max(1.1)).clamp(0.5, 4.0);
+        self.reported = None;
+    }
+
+    /// Older parts were summarised: nothing is known until the next reply.
+    pub fn summarised(&mut self) {
+        self.reported = None;
+        self.unknown = true;
+    }
+
+    /// What the model gets of some item changed.
+    pub fn marked(&mut self) {
+        self.reported = None;
+    }
+
     /// Another model was chosen: its tokenizer counts differently.
     pub fn model_changed(&mut self) {
         self.reported = None;
         self.factor = 1.0;
+        self.unknown = false;
     }
 
     /// Tokens of that which is in every request: rules, tools, instructions, memory.
@@ -132,34 +211,44 @@ impl Meter {
     }
 
     /// Tokens the next request would take.
-    pub fn used(&self, items: &[Item]) -> u64 {
-        let (base, since) = match self.reported {
-            Some(reported) => (reported.tokens, items.get(reported.items..).unwrap_or_default()),
-            None => (self.scaled(self.rules + self.notes), items),
+    pub fn used(&self, log: &SessionLog) -> u64 {
+        let (base, added) = match self.reported {
+            Some(reported) => {
+                let since = log.items().get(reported.items..).unwrap_or_default();
+                (reported.tokens, Shares::of(&Context::plain(since, log.marks())))
+            }
+            None => (self.scaled(self.rules + self.notes), Shares::of(&log.context())),
         };
-        base.saturating_add(self.scaled(Shares::of(since).sum()))
+        base.saturating_add(self.scaled(added.sum()))
     }
 
-    fn scaled(&self, estimate: u64) -> u64 {
+    /// An estimate, corrected by what the provider counts.
+    pub fn scaled(&self, estimate: u64) -> u64 {
         (estimate as f64 * self.factor).round() as u64
     }
 
+    /// How many estimated tokens make this many of the provider's.
+    pub fn estimated(&self, tokens: u64) -> u64 {
+        (tokens as f64 / self.factor).round() as u64
+    }
+
     /// The reading for a model; without one the window is not known.
-    pub fn read(&self, items: &[Item], model: Option<&ModelInfo>) -> ContextMeter {
-        let shares = Shares::of(items);
-        let window = model.and_then(|model| model.window);
-        let reserve = reserve(window, model.and_then(|model| model.max_output_tokens));
+    pub fn read(&self, log: &SessionLog, model: Option<&ModelInfo>) -> ContextMeter {
+        let shares = Shares::of(&log.context());
+        let room = model.and_then(Room::of);
         let part = |part, tokens| MeterShare {
             part,
             tokens: self.scaled(tokens),
         };
         ContextMeter {
-            used: Some(self.used(items)),
-            window,
+            used: (!self.unknown).then(|| self.used(log)),
+            window: room.map(|room| room.window),
             assumed: model.is_some_and(|model| model.window_assumed),
-            reserve,
-            // Nothing is summarised yet: a full window is an error with its numbers.
-            compacts_at: None,
+            reserve: reserve(
+                room.map(|room| room.window),
+                model.and_then(|model| model.max_output_tokens),
+            ),
+            compacts_at: room.map(Room::compacts_at),
             parts: vec![
                 part(MeterPart::Rules, self.rules),
                 part(MeterPart::Notes, self.notes),
@@ -168,6 +257,29 @@ impl Meter {
                 part(MeterPart::Conversation, shares.conversation),
             ],
         }
+    }
+}
+
+/// What fits into a model's window, tokens. SPEC C2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// All of it.
+    pub window: u64,
+    /// What a request may take, so that the reply has its reserve.
+    pub request: u64,
+}
+
+impl Room {
+    /// The room of a model whose window is known.
+    pub fn of(model: &ModelInfo) -> Option<Self> {
+        let window = model.window?;
+        let request = window.saturating_sub(reserve(Some(window), model.max_output_tokens));
+        Some(Self { window, request })
+    }
+
+    /// Where older parts get summarised.
+    pub fn compacts_at(self) -> u64 {
+        self.request / 5 * 4
     }
 }
 
@@ -181,42 +293,60 @@ pub fn reserve(window: Option<u64>, max_output: Option<u64>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use cairn_protocol::ItemState;
+    use cairn_protocol::{EventBody, ItemState};
 
     use super::*;
 
-    fn said(text: &str) -> Item {
-        Item {
-            id: "i".into(),
-            turn: "t".into(),
-            at: 0,
-            state: ItemState::Done,
-            step: None,
-            body: ItemBody::User {
-                text: text.to_owned(),
-                attachments: Vec::new(),
-            },
-            rendered: None,
+    fn log(words: &[&str]) -> SessionLog {
+        let mut log = SessionLog::new(crate::turn::tests::session());
+        for (at, text) in words.iter().enumerate() {
+            let item = Item {
+                id: format!("i{at}").into(),
+                turn: "t".into(),
+                at: 0,
+                state: ItemState::Done,
+                step: None,
+                body: ItemBody::User {
+                    text: (*text).to_owned(),
+                    attachments: Vec::new(),
+                },
+                rendered: None,
+            };
+            log.apply(EventBody::ItemStarted { item });
         }
+        log
     }
 
     #[test]
     fn c2_learns_from_a_provider_whose_tokenizer_counts_more() {
         let mut meter = Meter::new(1_000, 0);
-        let mut items = vec![said(&"x".repeat(4_000))];
-        let before = meter.used(&items);
-        meter.reported(&items, 1, before * 14 / 10, 0);
+        let words = "x".repeat(4_000);
+        let one = log(&[&words]);
+        let before = meter.used(&one);
+        meter.reported(&one, 1, before * 14 / 10, 0);
         assert_eq!(
-            meter.used(&items),
+            meter.used(&one),
             before * 14 / 10,
             "what was reported is the number"
         );
-        items.push(said(&"x".repeat(4_000)));
-        let grown = meter.used(&items) - before * 14 / 10;
+        let grown = meter.used(&log(&[&words, &words])) - before * 14 / 10;
         assert!(
             (1_350..1_450).contains(&grown),
             "what is added counts 1.4 times as well: {grown}"
         );
+    }
+
+    #[test]
+    fn c3_after_a_summary_nothing_is_known_until_a_reply_tells() {
+        let mut meter = Meter::new(1_000, 0);
+        let log = log(&["hello"]);
+        meter.reported(&log, 1, 1_400, 0);
+        assert_eq!(meter.read(&log, None).used, Some(1_400));
+        meter.summarised();
+        assert_eq!(meter.read(&log, None).used, None);
+        assert!(meter.used(&log) > 1_000, "what decides is still estimated");
+        meter.reported(&log, 1, 1_300, 0);
+        assert_eq!(meter.read(&log, None).used, Some(1_300));
     }
 
     #[test]

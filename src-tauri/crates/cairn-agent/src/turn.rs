@@ -5,9 +5,9 @@
 
 use cairn_policy::{Edits, Policy};
 use cairn_protocol::{
-    Activity, ApiError, ApprovalId, ApprovalResolution, Attachment, CallId, ErrorCode, EventBody, Item,
-    ItemBody, ItemId, ItemState, Mode, Notice, NoticeLevel, RuleScope, SessionState, Turn, TurnId,
-    TurnOutcome, UnixMillis,
+    Activity, ApiError, ApprovalId, ApprovalResolution, Attachment, CallId, ContextChoice, ErrorCode,
+    EventBody, Item, ItemBody, ItemId, ItemState, Mark, Mode, Notice, NoticeLevel, RuleScope, SessionState,
+    Turn, TurnId, TurnOutcome, UnixMillis,
 };
 
 use crate::budget::SharedBudget;
@@ -19,6 +19,7 @@ use crate::repeat::Repeats;
 use crate::store::Durability;
 
 mod ahead;
+mod aside;
 mod asking;
 mod calls;
 mod cards;
@@ -28,7 +29,10 @@ mod ending;
 mod gate;
 mod messages;
 mod outside;
+mod rerun;
 mod restore;
+mod stuck;
+mod summarising;
 mod walls;
 
 /// Limits of a request. SPEC L2.
@@ -65,6 +69,17 @@ pub struct TurnMachine {
     counter: u32,
     /// Steps since the request began or was continued.
     steps: u32,
+    /// Tokens of the next request right after the last summary.
+    summarised_at: Option<u64>,
+    /// The person asked for a summary while a request runs.
+    summary_wanted: bool,
+    stuck: stuck::Stuck,
+    /// A command that the person wants run outside, before the model's next step.
+    rerun: Option<ItemId>,
+    /// Items of the log that were in a request which the model's server took.
+    accepted: usize,
+    /// The server refused this request as too long already.
+    overflowed: bool,
     /// Messages for the next model step.
     sent_now: Vec<(String, Vec<Attachment>)>,
     now: UnixMillis,
@@ -81,6 +96,12 @@ enum Phase {
     Asking(asking::Reply),
     /// The end of a wait before the request is sent again.
     RetryWait(asking::Reply),
+    /// A summary of older parts.
+    Summarising(summarising::Summarising),
+    /// A search for what the server refuses.
+    Probing(aside::Probing),
+    /// The end of a wait before the summary is asked for again.
+    SummaryWait(summarising::Summarising),
     /// Calls of one reply.
     Calling {
         calls: Vec<calls::Call>,
@@ -109,6 +130,12 @@ impl TurnMachine {
             activity: Activity::Idle,
             counter: 0,
             steps: 0,
+            summarised_at: None,
+            summary_wanted: false,
+            stuck: stuck::Stuck::default(),
+            rerun: None,
+            accepted: 0,
+            overflowed: false,
             sent_now: Vec::new(),
             now: 0,
             chance: 0.0,
@@ -135,7 +162,7 @@ impl TurnMachine {
 
     /// The meter's reading.
     pub fn meter(&self) -> cairn_protocol::ContextMeter {
-        self.meter.read(self.log.items(), self.model.as_ref())
+        self.meter.read(&self.log, self.model.as_ref())
     }
 
     /// Model steps of the running request, and how many it may have.
@@ -178,6 +205,9 @@ impl TurnMachine {
             Input::NextFromQueue { turn } => self.next_from_queue(turn),
             Input::Stop => self.stop(),
             Input::Continue => self.go_on(),
+            Input::Summarise => self.summarise_now(),
+            Input::Mark { item, choice } => self.mark(&item, choice),
+            Input::NeedsRoom => self.look_again(),
             Input::RetryNow | Input::Woke => self.retry(),
             Input::SetMode(mode) => self.set_mode(mode),
             Input::SetModel { profile, info } => self.set_model(profile, info),
@@ -187,9 +217,11 @@ impl TurnMachine {
             }
             Input::SetPlan(plan) => self.set_plan(plan),
             Input::AnswerApproval { approval, answer } => self.answer_approval(&approval, answer),
+            Input::RunOutside { item, turn } => self.run_outside(&item, turn),
             Input::AnswerQuestion { question, answers } => self.answer_question(&question, answers),
             Input::Model(event) => self.model_said(event),
             Input::ModelFailed(error) => self.model_failed(error),
+            Input::Refused { error, item } => self.refused(error, item),
             Input::RequestFailed(error) => self.finish(TurnOutcome::Failed { error }),
             Input::Prepared { call, facts } => self.prepared(&call, *facts),
             Input::Unprepared { call, message } => self.unprepared(&call, message),
@@ -206,9 +238,33 @@ impl TurnMachine {
         self.change_session(|session| session.mode = mode);
     }
 
+    /// The person changes what the model gets of an item; other kinds of items never reach it as they are.
+    fn mark(&mut self, id: &ItemId, choice: ContextChoice) {
+        let marks = match self.log.item(id).map(|item| &item.body) {
+            Some(ItemBody::User { .. } | ItemBody::Assistant { .. } | ItemBody::Tool(_)) => self.log.marks(),
+            _ => return,
+        };
+        let mark = match choice {
+            ContextChoice::TakeOut => Some(Mark::TakenOut),
+            ContextChoice::Pin => Some(Mark::Pinned),
+            ContextChoice::PutBack => None,
+        };
+        if marks.get(id) == mark.as_ref() {
+            return;
+        }
+        self.record(EventBody::ItemMarked {
+            item: id.clone(),
+            mark,
+        });
+        self.meter.marked();
+        self.show_meter();
+    }
+
     fn set_model(&mut self, profile: String, info: ModelInfo) {
         if self.model.as_ref().is_some_and(|known| known.name != info.name) {
             self.meter.model_changed();
+            self.summarised_at = None;
+            self.accepted = 0;
         }
         self.model = Some(info);
         if self.log.session.profile.as_deref() != Some(&profile) {
@@ -226,6 +282,13 @@ impl TurnMachine {
                 self.finish(TurnOutcome::Stopped);
             }
             Phase::RetryWait(_) => self.finish(TurnOutcome::Stopped),
+            Phase::Probing(_) => {
+                self.effects.push(Effect::DropModel);
+                self.finish(TurnOutcome::Stopped);
+            }
+            Phase::Summarising(summarising) | Phase::SummaryWait(summarising) => {
+                self.stop_summarising(&summarising);
+            }
             Phase::Calling { calls, .. } => {
                 self.end_calls(
                     calls,
@@ -240,6 +303,7 @@ impl TurnMachine {
     /// Ends the request: its counts are final, everything is synced, the next queued message may begin.
     fn finish(&mut self, outcome: TurnOutcome) {
         self.phase = Phase::Idle;
+        self.forget_rerun();
         self.policy.edits = Edits::AsMode;
         self.policy
             .rules
@@ -389,4 +453,4 @@ fn internal(message: &str) -> ApiError {
 
 #[cfg(test)]
 #[path = "turn/tests.rs"]
-mod tests;
+pub(crate) mod tests;

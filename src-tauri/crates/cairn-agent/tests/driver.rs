@@ -24,9 +24,9 @@ use cairn_agent::turn::Limits;
 use cairn_policy::{Edits, Effect, Place, Places, Policy, Presence, RuleSet, Sandbox};
 use cairn_protocol::{
     Approval, ApprovalAnswer, ApprovalSubject, BlobId, CallId, ChangeCount, ChangeKind, CodeBlock,
-    ContentBlock, Delta, DiffLine, DiffLineKind, ErrorCode, Event, EventBody, FileDiff, Hunk, ItemBody,
-    ItemId, ItemState, Mode, OutputId, SendWhen, Session, SessionId, SessionState, ShownKind, ShownSpan,
-    Table, Usage,
+    ContentBlock, Delta, DiffLine, DiffLineKind, ErrorCode, Event, EventBody, FileDiff, Hunk, HunkChoice,
+    ItemBody, ItemId, ItemState, Mode, OutputId, SendWhen, Session, SessionId, SessionState, ShownKind,
+    ShownSpan, Table, Usage,
 };
 use cairn_testkit::{FakeWorld, Recorder};
 use futures_util::future::BoxFuture;
@@ -233,6 +233,10 @@ fn beside_a_key(word: &str) -> FileDiff {
 struct Doing(Trace, String);
 
 impl Execute for Doing {
+    fn takes_hunks(&self) -> bool {
+        true
+    }
+
     fn execute(self: Box<Self>, context: CallContext) -> BoxFuture<'static, ToolOutcome> {
         self.0.push(Step::Ran);
         context.progress.output(0, &format!("live {KEY}"));
@@ -550,4 +554,32 @@ async fn t3_a_result_beyond_its_budget_is_cut_in_the_middle_and_kept_whole_whate
         let names_it = told.contains(&format!("read the whole as `output:kept-{length}`"));
         assert_eq!((names_it, *told == says), (is_cut, !is_cut), "{length}");
     }
+}
+
+#[tokio::test]
+async fn a7_a_place_that_holds_a_key_can_be_left_but_not_written_anew() {
+    let asks = Effect::ReadPath {
+        path: "/elsewhere/notes.txt".into(),
+        place: Place::Outside,
+        care: cairn_policy::Care::Plain,
+    };
+    let (handle, trace) = begun(asks).await;
+    let card = card(&trace).await;
+    let answer = |choice: HunkChoice| {
+        let (handle, id, digest) = (handle.clone(), card.id.clone(), card.digest.clone());
+        async move {
+            let hunks = vec![choice];
+            handle
+                .approve(id, digest, ApprovalAnswer::AllowChanged { hunks })
+                .await
+        }
+    };
+    let text = "card [key]\n".to_owned();
+    let refused = answer(HunkChoice::Replace { text }).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::BadRequest);
+    assert!(refused.message.contains("holds a key"), "{refused:?}");
+    let waits = handle.snapshot().await.unwrap();
+    assert_eq!((waits.approvals.len(), ran(&trace.all())), (1, 0));
+    answer(HunkChoice::Take).await.unwrap();
+    assert_eq!(ran(&ended(&trace).await), 1);
 }

@@ -89,6 +89,7 @@ fn words(item: &Item) -> Option<String> {
             Some(format!("[{} {}] {state}{note}", tool.title, tool.target))
         }
         ItemBody::Notice(notice) => Some(format!("[{}]", notice.text)),
+        ItemBody::Summary(summary) => Some(format!("[Summary of what was above]\n{}", summary.text)),
         ItemBody::Unknown { name, .. } => Some(format!("[{name}: written by a newer Cairn]")),
         _ => None,
     }

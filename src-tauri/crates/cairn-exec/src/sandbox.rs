@@ -11,6 +11,7 @@ mod seatbelt;
 mod seccomp;
 
 use std::ffi::OsString;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -65,6 +66,37 @@ pub enum Network {
     On,
 }
 
+/// A command behind its walls.
+pub(crate) struct Behind {
+    /// Starts it.
+    pub(crate) command: Command,
+    /// What it puts on itself.
+    pub(crate) entry: sys::Entry,
+    /// Tells whether the walls were built.
+    pub(crate) built: Built,
+}
+
+/// Whether the walls of a command were built before it ended.
+pub(crate) enum Built {
+    /// What builds them reports in this file, and only then that the program in them ended.
+    Reported(std::fs::File),
+    /// They stand before the program begins, or it is not begun.
+    Always,
+}
+
+impl Built {
+    /// Whether the program in the walls was never begun, though what builds them ran: something that was to be hidden
+    /// or kept vanished in that instant.
+    pub(crate) fn failed(&self) -> bool {
+        let Self::Reported(file) = self else { return false };
+        let mut told = [0; 4096];
+        let read = file.read_at(&mut told, 0).unwrap_or(0);
+        let ended = b"\"exit-code\"";
+        let told = told.get(..read).unwrap_or_default();
+        !told.windows(ended.len()).any(|part| part == ended)
+    }
+}
+
 /// A command for `program` behind the walls, and what it puts on itself ([`sys::enter`], after [`sys::detach`]). To be
 /// started by a process with a single thread.
 pub(crate) fn command(
@@ -72,13 +104,17 @@ pub(crate) fn command(
     program: OsString,
     arguments: Vec<OsString>,
     workdir: &Path,
-) -> std::io::Result<(Command, sys::Entry)> {
+) -> std::io::Result<Behind> {
     match &walls.layer {
         Layer::Bubblewrap(bwrap) => bubblewrap::command(walls, bwrap, program, arguments, workdir),
         Layer::Landlock => {
             let mut command = sys::command(program);
             command.args(arguments);
-            Ok((command, landlock::entry(walls)?))
+            Ok(Behind {
+                command,
+                entry: landlock::entry(walls)?,
+                built: Built::Always,
+            })
         }
         #[cfg(target_os = "macos")]
         Layer::Seatbelt => seatbelt::command(walls, program, arguments),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cairn_agent::driver::EventSink;
 use cairn_exec::Group;
 use cairn_protocol::{
-    Delta, Event, EventBody, Item, ItemBody, ItemId, Notice, SessionId, UnixMillis, WIRE_VERSION,
+    Delta, Event, EventBody, Item, ItemBody, ItemId, Notice, SessionId, Summary, UnixMillis, WIRE_VERSION,
 };
 use tokio::sync::mpsc;
 
@@ -161,7 +161,7 @@ impl Inner {
 
 /// Adds the typed tree of an item's text.
 pub(crate) fn draw_item(item: &mut Item) {
-    if let ItemBody::Assistant { text } = &item.body {
+    if let ItemBody::Assistant { text } | ItemBody::Summary(Summary { text, .. }) = &item.body {
         item.rendered = Some(render::markdown(text));
     }
 }

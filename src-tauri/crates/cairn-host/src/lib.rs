@@ -22,6 +22,7 @@ mod processes;
 mod project;
 mod render;
 mod rules;
+mod sandbox;
 mod seen;
 mod session;
 mod surroundings;

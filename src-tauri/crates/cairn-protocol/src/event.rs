@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    Approval, ApprovalId, ApprovalResolution, CallId, ContextMeter, Item, ItemId, Notice, Process, Question,
-    QuestionAnswer, QuestionId, QueuedMessage, RichBlock, Session, SessionId, TodoItem, Turn, UnixMillis,
+    Approval, ApprovalId, ApprovalResolution, CallId, ContextMeter, Item, ItemId, Mark, Notice, Process,
+    Question, QuestionAnswer, QuestionId, QueuedMessage, RichBlock, Session, SessionId, TodoItem, Turn,
+    UnixMillis,
 };
 
 /// One thing that happened in one session.
@@ -109,6 +110,13 @@ pub enum EventBody {
     QueueChanged {
         /// All that wait.
         queue: Vec<QueuedMessage>,
+    },
+    /// What the model gets of an item changed.
+    ItemMarked {
+        /// The item.
+        item: ItemId,
+        /// Its mark; none when it is plain again.
+        mark: Option<Mark>,
     },
     /// The context meter moved. Transient.
     MeterChanged {
@@ -228,6 +236,11 @@ pub enum Activity {
         done: u64,
         /// Tokens in all.
         total: u64,
+    },
+    /// Older parts of the conversation are being summarised.
+    Summarising {
+        /// Since when.
+        since: UnixMillis,
     },
     /// The model writes.
     Writing {

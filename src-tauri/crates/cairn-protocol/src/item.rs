@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{CallId, ContentBlock, ItemId, OutputId, Picture, Question, RichBlock, TurnId, UnixMillis};
+use crate::{
+    CallId, ContentBlock, ItemId, OutputId, Picture, Question, RichBlock, Summary, TurnId, UnixMillis,
+};
 
 /// State of an item, shown as a word and an icon. SPEC U13.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -88,6 +90,8 @@ pub enum ItemBody {
     Question(Question),
     /// Something the person must know: a repaired history, a cut prompt, a nudge.
     Notice(Notice),
+    /// From here on the model gets a summary in the place of older items. SPEC C2.
+    Summary(Summary),
     /// Written by a newer build; kept as it is and drawn as a plain row.
     Unknown {
         /// The kind as the newer build named it.
@@ -165,6 +169,9 @@ pub struct ToolItem {
     pub target: String,
     /// Set when the call was recognised in plain text of a small model.
     pub from_text: bool,
+    /// It failed within the sandbox, which may be why: the person can have it run outside. SPEC P12.
+    #[serde(default)]
+    pub walled: bool,
     /// Who let it run, or did not; none until judged.
     pub decided: Option<Decided>,
     /// When work began, waiting for a person not counted; none until it runs.

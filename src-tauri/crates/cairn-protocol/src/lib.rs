@@ -5,6 +5,7 @@
 
 mod approval;
 mod block;
+mod context;
 mod error;
 mod event;
 mod ids;
@@ -15,12 +16,14 @@ mod method;
 mod process;
 mod question;
 mod rich;
+mod sandbox;
 mod session;
 mod settings;
 mod trust;
 
 pub use approval::*;
 pub use block::*;
+pub use context::*;
 pub use error::*;
 pub use event::*;
 pub use ids::*;
@@ -31,6 +34,7 @@ pub use method::*;
 pub use process::*;
 pub use question::*;
 pub use rich::*;
+pub use sandbox::*;
 pub use session::*;
 pub use settings::*;
 pub use trust::*;

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    ApprovalAnswer, ApprovalId, Attachment, ClientId, InboxResult, LeftoverParams, LeftoversResult, Mode,
-    Picture, Process, ProcessListResult, ProcessOutput, ProcessOutputParams, ProcessParams, QuestionAnswer,
-    QuestionId, QueueId, Session, SessionId, SessionSnapshot, SettingsView, TodoItem, TrustParams, TrustView,
-    UnixMillis,
+    ApprovalAnswer, ApprovalId, Attachment, ClientId, InboxResult, ItemId, LeftoverParams, LeftoversResult,
+    Mode, Picture, Process, ProcessListResult, ProcessOutput, ProcessOutputParams, ProcessParams,
+    QuestionAnswer, QuestionId, QueueId, SandboxView, Session, SessionId, SessionSnapshot, SettingsView,
+    TodoItem, TrustParams, TrustView, UnixMillis,
 };
 
 mod settings;
@@ -134,6 +134,41 @@ pub enum SendWhen {
     Queue,
     /// With the next model step of the running request.
     Now,
+}
+
+/// A command to be run outside the sandbox.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct RunOutsideParams {
+    /// The session.
+    pub session: SessionId,
+    /// The call's item.
+    pub item: ItemId,
+}
+
+/// What the model is to get of an item.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct ContextMarkParams {
+    /// The session.
+    pub session: SessionId,
+    /// The item: a message, a reply or a tool call.
+    pub item: ItemId,
+    /// What the person chose.
+    pub choice: ContextChoice,
+}
+
+/// What the person chose for an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum ContextChoice {
+    /// The model gets a sentence in its place.
+    TakeOut,
+    /// The model gets it again, also when it had been set aside.
+    PutBack,
+    /// The model keeps it, whatever is summarised.
+    Pin,
 }
 
 /// A message to send.
@@ -288,6 +323,12 @@ methods! {
     TurnContinue turn_continue "turn/continue" SessionParams => Nothing;
     /// Ends the wait before a retry.
     TurnRetryNow turn_retry_now "turn/retry_now" SessionParams => Nothing;
+    /// Has a command that failed within the sandbox asked about to run outside of it; nothing runs without that answer.
+    CallRunOutside call_run_outside "call/run_outside" RunOutsideParams => Nothing;
+    /// Summarises the older part of the conversation now.
+    ContextSummarise context_summarise "context/summarise" SessionParams => Nothing;
+    /// Takes an item out of what the model gets, puts it back, or pins it.
+    ContextMark context_mark "context/mark" ContextMarkParams => Nothing;
     /// Changes, drops or sends a queued message.
     QueueEdit queue_edit "queue/edit" QueueEditParams => Nothing;
     /// Answers a card.
@@ -316,6 +357,8 @@ methods! {
     ProcessLeftovers process_leftovers "process/leftovers" Nothing => LeftoversResult;
     /// Ends a process that was left behind, with what it started; answers what is left then.
     ProcessEndLeftover process_end_leftover "process/end_leftover" LeftoverParams => LeftoversResult;
+    /// What holds commands in on this machine; found by trying, once per process.
+    SandboxGet sandbox_get "sandbox/get" Nothing => SandboxView;
     /// Settings as they hold.
     SettingsGet settings_get "settings/get" Nothing => SettingsView;
     /// Changes appearance and defaults.

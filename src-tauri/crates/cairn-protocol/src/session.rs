@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    Activity, ApiError, Approval, ChangeKind, ContextMeter, Item, ProjectKey, Question, QueueId, SessionId,
-    TodoItem, TurnId, UnixMillis, Usage,
+    Activity, ApiError, Approval, ChangeKind, ContextMeter, Item, MarkedItem, ProjectKey, Question, QueueId,
+    SessionId, TodoItem, TurnId, UnixMillis, Usage,
 };
 
 /// How much may happen without a click. SPEC P8.
@@ -211,6 +211,9 @@ pub struct SessionSnapshot {
     pub plan: Vec<TodoItem>,
     /// Messages that wait for the running request.
     pub queue: Vec<QueuedMessage>,
+    /// Items of which the model gets something else than the plain item, in the order of the transcript.
+    #[serde(default)]
+    pub marks: Vec<MarkedItem>,
     /// What was typed and not sent.
     pub draft: String,
     /// The context meter.

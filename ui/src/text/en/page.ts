@@ -108,6 +108,10 @@ export const transcript = {
   'transcript.unknown':
     'Written by a newer version of Cairn: {name}, version {version}. It is kept as it is.',
   'transcript.from_text': 'recognised in text',
+  'transcript.run_outside': 'Run outside…',
+  'transcript.run_outside_of': 'Ask to run outside the sandbox: {command}',
+  'transcript.run_outside_means':
+    'The sandbox may be why it failed. You are asked before it runs without it.',
   'transcript.by.person': 'allowed by you',
   'transcript.by.rule': 'by rule {rule}',
   'transcript.by.mode': 'by mode',
@@ -152,6 +156,14 @@ export const activity = {
   'activity.writing': 'Writing',
   'activity.writing_speed': 'Writing · {speed} tokens/s',
   'activity.stopping': 'Stopping…',
+  'activity.summarising': 'Summarising older parts · {for}',
+  'summary.label': 'Summary',
+  'summary.window': 'Summarised to make room: {before} to {after} tokens',
+  'summary.overflow': 'Summarised, because the server refused it as too long: {before} to {after} tokens',
+  'summary.asked': 'Summarised: {before} to {after} tokens',
+  'summary.by_log': 'The model could not write it, so it was put together from the log.',
+  'summary.original':
+    'From here on the model gets this in the place of what is above. All of it is still there.',
 } as const;
 
 export const blocks = {

@@ -123,6 +123,20 @@ export const settings = {
   'settings.reading': 'Run commands that are known to only read, also where no sandbox holds them',
   'settings.reading_means':
     'Commands like ls, cat, wc and rg with files of this project then run without asking. Where the sandbox is enforced they do so anyway.',
+  'settings.sandbox': 'Sandbox',
+  'sandbox.title': 'What holds commands in',
+  'sandbox.whole': 'Sandboxed',
+  'sandbox.whole_means':
+    'Commands write only to the project and to temporary and cache folders, read no credentials and reach no network that was not approved.',
+  'sandbox.partly': 'Sandboxed with gaps',
+  'sandbox.partly_means':
+    'Commands write only to the project and to temporary and cache folders and reach no network that was not approved. What is named here is not held; commands that run project code ask.',
+  'sandbox.none': 'Not sandboxed',
+  'sandbox.none_means':
+    'Commands can do whatever you can. Saved rules still hold; in auto every command asks.',
+  'sandbox.gaps': 'Not enforced',
+  'sandbox.why': 'Why there is no better one',
+  'sandbox.unknown': 'It is being tried what holds commands in here.',
   'settings.trust': 'Trust',
   'settings.rule_origin.card': 'on a card',
   'settings.rule_origin.command line': 'on the command line',

@@ -41,7 +41,7 @@ pub(super) fn input(mut input: Input, mask: Mask<'_>) -> Input {
         }
         Input::Model(event) => said(event, mask),
         // Servers like to repeat the key that they refuse.
-        Input::ModelFailed(failed) => put(&mut failed.error.message, mask),
+        Input::ModelFailed(error) | Input::Refused { error, .. } => put(&mut error.error.message, mask),
         Input::RequestFailed(error) => put(&mut error.message, mask),
         Input::Prepared { facts, .. } => prepared(facts, mask),
         Input::Unprepared { message, .. } => put(message, mask),
@@ -49,6 +49,10 @@ pub(super) fn input(mut input: Input, mask: Mask<'_>) -> Input {
         | Input::NextFromQueue { .. }
         | Input::Stop
         | Input::Continue
+        | Input::Summarise
+        | Input::Mark { .. }
+        | Input::NeedsRoom
+        | Input::RunOutside { .. }
         | Input::RetryNow
         | Input::Woke
         | Input::SetMode(_)

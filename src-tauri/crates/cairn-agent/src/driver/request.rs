@@ -3,14 +3,19 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use cairn_protocol::{ApiError, ErrorCode, Picture};
+use cairn_protocol::{ApiError, AsidePart, ErrorCode, ItemId, Mark, Picture};
 
 use super::Driver;
+use crate::context::{Context, Marks};
 use crate::effect::Input;
-use crate::model::ModelRequest;
+use crate::model::{Message, ModelError, ModelInfo, ModelRequest, Part, Role};
 use crate::store::Journal;
-use crate::tool::PictureBytes;
-use crate::{history, prompt};
+use crate::summary::Cut;
+use crate::tool::{PictureBytes, ToolSpec};
+use crate::{history, prompt, summary};
+
+/// Tokens of a reply that is only to show whether a request is taken.
+const PROBE_REPLY: u64 = 16;
 
 impl Driver {
     /// Sends the request; what comes back now is why it could not be sent.
@@ -19,7 +24,52 @@ impl Driver {
             let text = "No model is chosen. Choose one in the model settings, then send the message again.";
             return Some(Input::RequestFailed(ApiError::new(ErrorCode::NoModel, text)));
         };
-        let info = model.info();
+        let (system, tools) = self.prompt(model.info()).await;
+        // The first request of a session is the first whose fixed part is known.
+        if self.machine.needs_room() {
+            return Some(Input::NeedsRoom);
+        }
+        let marks = self.machine.log().marks().clone();
+        let messages = self.conversation(model.info(), &marks).await;
+        let request = ModelRequest {
+            system,
+            messages,
+            tools,
+            max_output_tokens: self.machine.most_reply(),
+            temperature: model.info().temperature,
+        };
+        self.stream = Some(model.stream(request));
+        None
+    }
+
+    /// Sends the request with less in it and for hardly any reply; what comes back now is why it could not be sent.
+    pub(super) async fn probe(&mut self, without: &[ItemId]) -> Option<Input> {
+        let Some(model) = self.model.clone() else {
+            let error = ModelError::fatal(ErrorCode::NoModel, "No model is chosen.");
+            return Some(Input::ModelFailed(error));
+        };
+        let (system, tools) = self.prompt(model.info()).await;
+        let mut marks = self.machine.log().marks().clone();
+        for item in without {
+            let mark = Mark::SetAside {
+                part: AsidePart::Whole,
+                reason: "probed".to_owned(),
+            };
+            marks.insert(item.clone(), mark);
+        }
+        let messages = self.conversation(model.info(), &marks).await;
+        let request = ModelRequest {
+            system,
+            messages,
+            tools,
+            max_output_tokens: Some(PROBE_REPLY),
+            temperature: model.info().temperature,
+        };
+        self.stream = Some(model.stream(request));
+        None
+    }
+
+    async fn prompt(&mut self, info: &ModelInfo) -> (String, Arc<[ToolSpec]>) {
         let surroundings = self.surface.surroundings.surroundings().await;
         let prompt = prompt::assemble(&surroundings, self.machine.log().session.mode, info.window);
         let tools = if info.tools { self.specs.clone() } else { [].into() };
@@ -27,11 +77,11 @@ impl Driver {
             prompt.rules_tokens() + prompt::tool_tokens(&tools),
             prompt.notes_tokens(),
         );
-        // The first request of a session is the first whose fixed part is known.
-        if let Some(full) = self.machine.window_full() {
-            return Some(Input::RequestFailed(full));
-        }
-        let wanted: Vec<Picture> = history::pictures(self.machine.log().items())
+        (prompt.text, tools)
+    }
+
+    async fn conversation(&mut self, info: &ModelInfo, marks: &Marks) -> Vec<Message> {
+        let wanted: Vec<Picture> = history::pictures(&Context::of(self.machine.log().items(), marks))
             .into_iter()
             .cloned()
             .collect();
@@ -41,12 +91,32 @@ impl Driver {
         } else {
             HashMap::new()
         };
+        let log = self.machine.log();
+        let context = Context::of(log.items(), marks);
+        let (messages, sources) = history::build(&context, &log.plan, &pictures);
+        self.sent = sources;
+        messages
+    }
+}
+
+impl Driver {
+    /// Has a summary written; what comes back now is why nobody could be asked.
+    pub(super) fn ask_summary(&mut self, cut: &Cut, room: u64, most: u64) -> Option<Input> {
+        let Some(model) = self.model.clone() else {
+            let text = "No model is chosen.";
+            return Some(Input::ModelFailed(ModelError::fatal(ErrorCode::NoModel, text)));
+        };
+        let text = summary::transcript(&self.machine.log().context(), cut, room);
         let request = ModelRequest {
-            system: prompt.text,
-            messages: history::messages(self.machine.log().items(), &pictures),
-            tools,
-            max_output_tokens: info.max_output_tokens,
-            temperature: info.temperature,
+            system: summary::rules(most),
+            messages: vec![Message {
+                role: Role::User,
+                parts: vec![Part::Text(text)],
+            }],
+            tools: [].into(),
+            // Models that think do so before they write.
+            max_output_tokens: model.info().max_output_tokens.map(|own| own.min(most * 4)),
+            temperature: model.info().temperature,
         };
         self.stream = Some(model.stream(request));
         None

@@ -34,7 +34,14 @@ impl Driver {
             Some(Err(error)) => {
                 self.stream = None;
                 self.release_text().await;
-                self.feed(Input::ModelFailed(error)).await;
+                let input = match &error.rejected {
+                    Some(rejected) => Input::Refused {
+                        item: self.sent.refused(rejected),
+                        error,
+                    },
+                    None => Input::ModelFailed(error),
+                };
+                self.feed(input).await;
             }
             None => {
                 self.stream = None;

@@ -1,7 +1,8 @@
-use cairn_protocol::{CallId, ToolResult};
+use cairn_protocol::{CallId, ItemId, Notice, Summary, SummaryAuthor, SummaryCause, ToolResult};
 use proptest::prelude::*;
 
 use super::*;
+use crate::context::Marks;
 
 fn item(number: usize, step: Option<u32>, body: ItemBody) -> Item {
     Item {
@@ -23,6 +24,7 @@ fn call(id: &str, arguments: &str, answer: Option<&str>) -> ItemBody {
         title: String::new(),
         target: String::new(),
         from_text: false,
+        walled: false,
         decided: None,
         started_at: None,
         ended_at: None,
@@ -41,12 +43,33 @@ fn call(id: &str, arguments: &str, answer: Option<&str>) -> ItemBody {
 }
 
 fn build(bodies: Vec<(Option<u32>, ItemBody)>) -> Vec<Message> {
+    build_marked(bodies, &Marks::new())
+}
+
+fn build_marked(bodies: Vec<(Option<u32>, ItemBody)>, marks: &Marks) -> Vec<Message> {
     let items: Vec<_> = bodies
         .into_iter()
         .enumerate()
         .map(|(n, (step, body))| item(n, step, body))
         .collect();
-    messages(&items, &HashMap::new())
+    messages(&Context::of(&items, marks), &[], &HashMap::new())
+}
+
+fn summary(text: &str, from: Option<&str>) -> (Option<u32>, ItemBody) {
+    let summary = Summary {
+        text: text.to_owned(),
+        from: from.map(ItemId::from),
+        cause: SummaryCause::Window,
+        by: SummaryAuthor::Model,
+        before: 0,
+        after: 0,
+    };
+    (None, ItemBody::Summary(summary))
+}
+
+fn said(step: u32, text: &str) -> (Option<u32>, ItemBody) {
+    let text = text.to_owned();
+    (Some(step), ItemBody::Assistant { text })
 }
 
 fn user(text: &str) -> (Option<u32>, ItemBody) {
@@ -103,7 +126,142 @@ fn check(messages: &[Message]) -> Result<(), String> {
             return Err("results without calls".to_owned());
         }
     }
-    Ok(())
+    match messages.first() {
+        Some(first) if first.role != Role::User => Err(format!("{:?} begins", first.role)),
+        _ => Ok(()),
+    }
+}
+
+#[test]
+fn x110_what_stays_is_word_for_word_what_it_was_and_a_later_summary_stands_alone() {
+    let old = || [user("first task"), (Some(1), call("a", "{}", Some("long ago")))];
+    let recent = || {
+        [
+            user("second task"),
+            said(1, "I look."),
+            (Some(1), call("b", "{\"path\":\"x\"}", Some("now"))),
+        ]
+    };
+    let whole = build(old().into_iter().chain(recent()).collect());
+    let cut: Vec<_> = old()
+        .into_iter()
+        .chain(recent())
+        .chain([summary("what was", Some("i2"))])
+        .collect();
+    let short = build(cut.clone());
+    let text = format!("{short:?}");
+    assert!(text.contains("what was") && !text.contains("long ago"), "{text}");
+    // The summary and the message after it are both the user's and joined.
+    assert_eq!(short[0].parts.last(), whole[3].parts.last());
+    assert_eq!(short[1..], whole[4..]);
+    let again: Vec<_> = cut
+        .into_iter()
+        .chain([user("third task"), summary("all of it", Some("i6"))])
+        .collect();
+    let text = format!("{:?}", build(again));
+    assert!(
+        text.contains("all of it") && text.contains("third task"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("what was") && !text.contains("second task"),
+        "{text}"
+    );
+}
+
+#[test]
+fn c2_a_summary_whose_first_kept_item_is_gone_or_comes_later_keeps_nothing_from_before() {
+    for from in [None, Some("nowhere"), Some("i3")] {
+        let messages = build(vec![
+            user("old"),
+            said(1, "old too"),
+            summary("it", from),
+            user("new"),
+        ]);
+        let text = format!("{messages:?}");
+        assert!(
+            text.contains("new") && !text.contains("old too"),
+            "{from:?}: {text}"
+        );
+        check(&messages).unwrap();
+    }
+}
+
+#[test]
+fn c2_the_plan_is_told_beside_a_summary_and_only_there() {
+    let plan = [TodoItem {
+        text: "paint it".into(),
+        state: TodoState::InProgress,
+    }];
+    for (bodies, told) in [
+        (vec![user("x")], false),
+        (vec![user("x"), summary("s", None), user("y")], true),
+    ] {
+        let items: Vec<_> = bodies
+            .into_iter()
+            .enumerate()
+            .map(|(n, (step, body))| item(n, step, body))
+            .collect();
+        let marks = Marks::new();
+        let messages = messages(&Context::of(&items, &marks), &plan, &HashMap::new());
+        assert_eq!(format!("{messages:?}").contains("paint it (in_progress)"), told);
+    }
+}
+
+#[test]
+fn c3_m8_marks_change_what_the_model_gets_and_nothing_else() {
+    let bodies = || {
+        vec![
+            user("SECRET WORDS"),
+            said(1, "MY ANSWER"),
+            (Some(1), call("a", "{\"q\":\"THE QUERY\"}", Some("THE RESULT"))),
+            user("go on"),
+        ]
+    };
+    let aside = |part| Mark::SetAside {
+        part,
+        reason: "too odd".to_owned(),
+    };
+    for (id, mark, gone, there) in [
+        ("i0", Mark::TakenOut, vec!["SECRET WORDS"], "took a message out"),
+        ("i0", aside(AsidePart::Whole), vec!["SECRET WORDS"], "too odd"),
+        ("i0", aside(AsidePart::Pictures), vec![], "SECRET WORDS"),
+        ("i1", Mark::TakenOut, vec!["MY ANSWER"], "THE RESULT"),
+        ("i2", Mark::TakenOut, vec!["THE RESULT"], "took this result out"),
+        (
+            "i2",
+            aside(AsidePart::Whole),
+            vec!["THE RESULT", "THE QUERY"],
+            "too odd",
+        ),
+        ("i2", Mark::Pinned, vec![], "THE RESULT"),
+    ] {
+        let marks = Marks::from([(ItemId::from(id), mark.clone())]);
+        let messages = build_marked(bodies(), &marks);
+        check(&messages).unwrap();
+        let text = format!("{messages:?}");
+        assert!(text.contains(there), "{id} {mark:?}: {text}");
+        for gone in gone {
+            assert!(!text.contains(gone), "{id} {mark:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn c3_a_pinned_item_is_told_as_words_once_it_is_summarised() {
+    let bodies = vec![
+        user("old"),
+        (Some(1), call("a", "{}", Some("THE RESULT"))),
+        user("recent"),
+        summary("s", Some("i2")),
+    ];
+    let messages = build_marked(bodies, &Marks::from([(ItemId::from("i1"), Mark::Pinned)]));
+    check(&messages).unwrap();
+    assert!(
+        format!("{messages:?}").contains("`read_file` with {} gave:]\\nTHE RESULT"),
+        "{messages:?}"
+    );
+    assert_eq!(messages.len(), 1, "no call without its reply: {messages:?}");
 }
 
 #[test]
@@ -154,7 +312,11 @@ fn words_of_a_failed_try_are_not_sent_again() {
         ..item(1, Some(1), ItemBody::Assistant { text: "half".into() })
     });
     items.push(item(2, Some(1), ItemBody::Assistant { text: "whole".into() }));
-    let text = format!("{:?}", messages(&items, &HashMap::new()));
+    let marks = Marks::new();
+    let text = format!(
+        "{:?}",
+        messages(&Context::of(&items, &marks), &[], &HashMap::new())
+    );
     assert!(text.contains("whole") && !text.contains("half"), "{text}");
 }
 
@@ -185,15 +347,25 @@ proptest! {
     /// However a session was cut off, what is sent is valid.
     #[test]
     fn x112_any_transcript_makes_a_valid_conversation(
-        kinds in prop::collection::vec((0u8..5, 0u32..4, "[ab]?", prop::sample::select(vec!["{}", "", "null", "[1]", "{\"a\":1}", "{\"a\""]), prop::bool::ANY), 0..40)
+        kinds in prop::collection::vec((0u8..7, 0u32..4, "[ab]?", prop::sample::select(vec!["{}", "", "null", "[1]", "{\"a\":1}", "{\"a\""]), prop::bool::ANY), 0..40)
     ) {
+        let marks = kinds.iter().enumerate().filter_map(|(at, (kind, step, ..))| {
+            let mark = match step {
+                0 => Mark::TakenOut,
+                1 => Mark::SetAside { part: AsidePart::Whole, reason: "r".to_owned() },
+                2 => Mark::Pinned,
+                _ => return None,
+            };
+            (kind % 2 == 0).then(|| (ItemId::from(format!("i{at}").as_str()), mark))
+        }).collect();
         let bodies = kinds.into_iter().map(|(kind, step, id, arguments, answered)| match kind {
+            5 => summary("s", Some(&format!("i{}", step * 5))),
             0 => user("words"),
             1 => (Some(step), ItemBody::Assistant { text: "answer".to_owned() }),
             2 => (None, call(&id, arguments, answered.then_some("result"))),
             3 => (Some(step), ItemBody::Thinking { text: "hm".to_owned(), data: None }),
             _ => (Some(step), call(&id, arguments, answered.then_some("result"))),
         }).collect();
-        prop_assert_eq!(check(&build(bodies)), Ok(()));
+        prop_assert_eq!(check(&build_marked(bodies, &marks)), Ok(()));
     }
 }

@@ -1,19 +1,20 @@
 //! The model's side of the turn: one reply, its failures, its retries.
 
 use cairn_protocol::{
-    Activity, ApiError, Delta, ErrorCode, EventBody, Item, ItemBody, ItemId, ItemState, MAX_REASONING_BYTES,
-    NoticeLevel, ReasoningData, ToolItem, TurnOutcome, Usage,
+    Activity, Delta, ErrorCode, EventBody, Item, ItemBody, ItemId, ItemState, MAX_REASONING_BYTES,
+    NoticeLevel, ReasoningData, SummaryCause, ToolItem, TurnOutcome, Usage,
 };
 
+use super::summarising::{Need, Then};
 use super::{Phase, TurnMachine};
 use crate::effect::Effect;
 use crate::model::{FinishReason, ModelError, ModelEvent};
 use crate::retry;
 
+/// Calls of one reply that are carried out; more than a person could follow.
+const MOST_CALLS: usize = 64;
 /// An empty reply is asked for again this often. SPEC L5.
 const EMPTY_AGAIN: u32 = 2;
-/// A request that leaves less room than this for the reply is not sent.
-const LEAST_REPLY: u64 = 512;
 
 /// One reply as it comes in.
 #[derive(Debug, Default)]
@@ -22,6 +23,8 @@ pub(super) struct Reply {
     attempt: u32,
     /// Empty replies before this one.
     empty: u32,
+    /// How often something was set aside for it.
+    pub(super) asides: u32,
     /// Items that were in the request.
     sent_items: usize,
     text: Option<ItemId>,
@@ -36,11 +39,14 @@ pub(super) struct Reply {
 impl TurnMachine {
     /// Takes the next model step, if the limit and the window allow it.
     pub(super) fn ask(&mut self) {
+        if let Some(item) = self.rerun.take() {
+            return self.begin_rerun(&item);
+        }
         if self.steps >= self.step_limit() {
             return self.finish(TurnOutcome::Paused { steps: self.steps });
         }
         self.join_sent_now();
-        if let Some(error) = self.window_full() {
+        if let Need::Never(error) = self.need() {
             return self.finish(TurnOutcome::Failed { error });
         }
         self.steps += 1;
@@ -52,39 +58,39 @@ impl TurnMachine {
         });
     }
 
-    fn send_request(&mut self, mut reply: Reply) {
+    /// Sends the request, or makes room for it first.
+    pub(super) fn send_request(&mut self, mut reply: Reply) {
+        if let Some(cut) = self.wanted_cut() {
+            return self.summarise(cut, SummaryCause::Asked, Then::Ask(reply));
+        }
+        match self.need() {
+            Need::Nothing => {}
+            Need::Summary(cut) => return self.summarise(cut, SummaryCause::Window, Then::Ask(reply)),
+            Need::Never(error) => return self.finish(TurnOutcome::Failed { error }),
+        }
         reply.sent_items = self.log.items().len();
         self.phase = Phase::Asking(reply);
         self.set_activity(Activity::WaitingForModel { since: self.now });
         self.effects.push(Effect::AskModel);
     }
 
-    /// Why the next request cannot be sent, when it cannot: it would not fit.
-    pub(crate) fn window_full(&self) -> Option<ApiError> {
-        let info = self.model.as_ref()?;
-        let window = info.window?;
-        let used = self.meter.used(self.log.items());
-        let fixed = self.meter.fixed();
-        (used.saturating_add(LEAST_REPLY) > window).then(|| {
-            ApiError::new(
-                ErrorCode::TooLong,
-                format!(
-                    "The conversation takes about {used} tokens, {fixed} of them rules, tools and notes, a reply needs \
-                     {LEAST_REPLY}, and {} holds {window}: nothing was sent. Start a new session, or choose a model with \
-                     a larger window.",
-                    info.name
-                ),
-            )
-        })
-    }
-
     fn step_number(&self) -> Option<u32> {
         self.log.last_turn().map(|turn| turn.summary.steps)
+    }
+
+    /// The prompt turned out larger than was known: looked at anew.
+    pub(super) fn look_again(&mut self) {
+        match std::mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::Asking(reply) => self.send_request(reply),
+            other => self.phase = other,
+        }
     }
 
     pub(super) fn model_said(&mut self, event: ModelEvent) {
         let mut reply = match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Asking(reply) => reply,
+            Phase::Summarising(summarising) => return self.summary_said(summarising, event),
+            Phase::Probing(probing) => return self.probe_said(probing, &event),
             other => {
                 // What a dropped stream still had in its pipe belongs to nobody.
                 tracing::debug!(?event, "the model spoke when nobody listened");
@@ -130,6 +136,12 @@ impl TurnMachine {
                 self.record(EventBody::ItemStarted { item: item.clone() });
                 if cut {
                     self.refuse_cut(&item.id);
+                }
+                if reply.calls.len() > MOST_CALLS {
+                    let text = format!(
+                        "Only {MOST_CALLS} calls of one reply are carried out; this one did not run."
+                    );
+                    self.end_item(&item.id, ItemState::Failed, &text);
                 }
             }
             ModelEvent::Usage(usage) => reply.usage = usage,
@@ -224,7 +236,7 @@ impl TurnMachine {
         Some(id)
     }
 
-    fn call_item(
+    pub(super) fn call_item(
         &mut self,
         call: cairn_protocol::CallId,
         name: String,
@@ -239,6 +251,7 @@ impl TurnMachine {
             arguments,
             target: String::new(),
             from_text,
+            walled: false,
             decided: None,
             started_at: None,
             ended_at: None,
@@ -250,7 +263,7 @@ impl TurnMachine {
         self.new_item(ItemState::Queued, step, ItemBody::Tool(Box::new(tool)))
     }
 
-    fn unique_call(&self, id: &str) -> cairn_protocol::CallId {
+    pub(super) fn unique_call(&self, id: &str) -> cairn_protocol::CallId {
         let taken = |candidate: &str| {
             self.log
                 .items()
@@ -306,7 +319,7 @@ impl TurnMachine {
         self.update_turn(|turn| add(&mut turn.usage, usage));
         self.change_session(|session| add(&mut session.usage, usage));
         self.meter.reported(
-            self.log.items(),
+            &self.log,
             reply.sent_items,
             usage.input_tokens,
             usage.output_tokens,
@@ -314,6 +327,8 @@ impl TurnMachine {
     }
 
     fn conclude(&mut self, reply: Reply, reason: FinishReason) {
+        self.overflowed = false;
+        self.accepted = reply.sent_items;
         self.close_part(reply.thinking.clone(), ItemState::Done);
         self.close_part(reply.text.clone(), ItemState::Done);
         self.count_usage(&reply);
@@ -349,9 +364,10 @@ impl TurnMachine {
             let text = "The provider's filter cut the reply off.".to_owned();
             self.notice(NoticeLevel::Warning, "reply_filtered", text);
         }
-        if self.join_sent_now() {
+        if self.join_sent_now() || self.rerun.is_some() {
             return self.ask();
         }
+        self.nudge();
         self.finish(TurnOutcome::Done);
     }
 
@@ -370,12 +386,21 @@ impl TurnMachine {
     pub(super) fn model_failed(&mut self, error: ModelError) {
         let mut reply = match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Asking(reply) => reply,
+            Phase::Summarising(summarising) => return self.summary_failed(summarising, &error),
+            Phase::Probing(probing) => return self.probe_broke(probing, &error),
             other => {
                 self.phase = other;
                 return;
             }
         };
         self.effects.push(Effect::DropModel);
+        if error.error.code == ErrorCode::TooLong {
+            self.close_reply(&reply, ItemState::Failed);
+            if !self.overflow(&reply, &error) {
+                self.finish(TurnOutcome::Failed { error: error.error });
+            }
+            return;
+        }
         let Some(wait) = retry::delay(&error, reply.attempt, self.chance) else {
             self.close_reply(&reply, ItemState::Failed);
             return self.finish(TurnOutcome::Failed { error: error.error });
@@ -386,6 +411,7 @@ impl TurnMachine {
         reply = Reply {
             attempt: attempt + 1,
             empty: reply.empty,
+            asides: reply.asides,
             ..Reply::default()
         };
         self.phase = Phase::RetryWait(reply);
@@ -400,12 +426,30 @@ impl TurnMachine {
     pub(super) fn retry(&mut self) {
         match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::RetryWait(reply) => self.send_request(reply),
+            Phase::SummaryWait(summarising) => self.summary_again(summarising),
             other => self.phase = other,
         }
     }
 }
 
-fn add(total: &mut Usage, more: Usage) {
+impl Reply {
+    /// The same step, tried anew after something was changed.
+    pub(super) fn again(&self) -> Self {
+        Self {
+            attempt: 1,
+            empty: self.empty,
+            asides: self.asides,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the model has said something already: then the request was taken.
+    pub(super) fn has_begun(&self) -> bool {
+        self.text.is_some() || self.thinking.is_some() || !self.calls.is_empty()
+    }
+}
+
+pub(super) fn add(total: &mut Usage, more: Usage) {
     total.input_tokens = total.input_tokens.saturating_add(more.input_tokens);
     total.cached_tokens = total.cached_tokens.saturating_add(more.cached_tokens);
     total.cache_write_tokens = total.cache_write_tokens.saturating_add(more.cache_write_tokens);

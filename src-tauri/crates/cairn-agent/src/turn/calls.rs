@@ -22,6 +22,8 @@ pub(super) struct Call {
     /// What it would do, once that is known.
     pub(super) would: Vec<cairn_policy::Effect>,
     pub(super) stage: Stage,
+    /// It was refused because it was answered the same before.
+    pub(super) is_repeat: bool,
 }
 
 /// How a call was let.
@@ -106,6 +108,7 @@ impl TurnMachine {
             outside: brings_outside_text(&tool.name),
             would: Vec::new(),
             stage,
+            is_repeat: false,
         })
     }
 
@@ -116,8 +119,12 @@ impl TurnMachine {
                 return;
             };
             if calls.iter().all(|call| call.stage == Stage::Over) {
+                let calls = std::mem::take(calls);
                 self.phase = Phase::Idle;
                 self.show_meter();
+                if self.is_stuck(&calls) {
+                    return;
+                }
                 return self.ask();
             }
             let in_turn = next_to_start(calls);
@@ -162,6 +169,9 @@ impl TurnMachine {
             return self.refuse(&call, ItemState::Failed, &text, None);
         }
         if let Some(text) = self.repeats.refusal(&name, &arguments) {
+            if let Some(call) = self.call_mut(&call) {
+                call.is_repeat = true;
+            }
             return self.refuse(&call, ItemState::Failed, &text, None);
         }
         self.effects.push(Effect::Prepare {

@@ -1,12 +1,15 @@
 //! How calls end: what came of them, what is counted, and the end of all when the request ends before them.
 
-use cairn_protocol::{CallId, EventBody, ItemBody, ItemId, ItemState, ToolResult, TurnOutcome};
+use cairn_protocol::{
+    CallId, EventBody, Item, ItemBody, ItemId, ItemState, NoticeLevel, ToolResult, TurnOutcome,
+};
 
 use super::calls::{Call, Stage, tool_of};
 use super::changes::merge;
 use super::{Activity, Phase, TurnMachine};
 use crate::budget::SharedBudget;
 use crate::effect::Effect;
+use crate::nudge::{Deeds, nudges};
 use crate::tool::{ToolClass, ToolOutcome};
 
 impl TurnMachine {
@@ -93,6 +96,7 @@ impl TurnMachine {
         };
         tool.ended_at = Some(self.now);
         tool.note.clone_from(&outcome.note);
+        tool.walled = outcome.walled;
         if !outcome.blocks.is_empty() {
             tool.blocks.clone_from(&outcome.blocks);
         }
@@ -150,6 +154,48 @@ impl TurnMachine {
         });
     }
 
+    /// Says at the end of a request what does not fit together; the model hears of it with the next message.
+    pub(super) fn nudge(&mut self) {
+        let Some(turn) = self.log.last_turn() else { return };
+        let items: Vec<_> = self
+            .log
+            .items()
+            .iter()
+            .filter(|item| item.turn == turn.id)
+            .collect();
+        let class = |name: &str| {
+            self.tools
+                .iter()
+                .find(|tool| tool.name == name)
+                .map(|tool| tool.class)
+        };
+        let of_class = |item: &&Item, wanted| {
+            tool_of(item).is_some_and(|tool| class(&tool.name) == Some(wanted))
+                && item.state == ItemState::Done
+        };
+        let last_edit = items.iter().rposition(|item| of_class(item, ToolClass::Edit));
+        let lines: Vec<String> = items
+            .iter()
+            .skip(last_edit.map_or(0, |at| at + 1))
+            .filter(|item| of_class(item, ToolClass::Run))
+            .filter_map(|item| tool_of(item).map(|tool| command_of(&tool.arguments)))
+            .collect();
+        let said = items.iter().rev().find_map(|item| match &item.body {
+            ItemBody::Assistant { text } => Some(text.as_str()),
+            _ => None,
+        });
+        let deeds = Deeds {
+            changed: turn.summary.files.iter().map(|file| file.path.as_str()).collect(),
+            ran: lines.iter().map(String::as_str).collect(),
+            refused: turn.summary.denied + turn.summary.skipped > 0,
+            said: said.unwrap_or_default(),
+        };
+        for nudge in nudges(&deeds) {
+            let code = format!("{}{}", crate::context::TOLD_PREFIX, nudge.code());
+            self.notice(NoticeLevel::Info, &code, nudge.text().to_owned());
+        }
+    }
+
     /// Ends all calls of the reply: what runs is cancelled and waited for, the rest did not run.
     pub(super) fn end_calls(&mut self, calls: Vec<Call>, outcome: TurnOutcome, text: &str) {
         self.withdraw_cards();
@@ -190,4 +236,14 @@ impl TurnMachine {
             self.finish(outcome);
         }
     }
+}
+
+/// The line of a call that runs a command.
+fn command_of(arguments: &str) -> String {
+    let arguments = serde_json::from_str::<serde_json::Value>(arguments).unwrap_or_default();
+    arguments
+        .get("command")
+        .and_then(serde_json::Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
 }

@@ -5,6 +5,7 @@ use cairn_protocol::{
     TurnId, TurnOutcome, TurnSummary, Usage,
 };
 
+use super::stuck::Stuck;
 use super::{Phase, TurnMachine};
 use crate::effect::Effect;
 
@@ -75,7 +76,23 @@ impl TurnMachine {
     }
 
     pub(super) fn begin(&mut self, id: TurnId, text: String, attachments: Vec<Attachment>) {
+        self.open_turn(id);
+        self.user_item(text.clone(), attachments);
+        let title = title_of(&text);
+        self.change_session(|session| {
+            session.state = SessionState::Running;
+            if session.title.is_empty() {
+                session.title = title;
+            }
+        });
+        self.ask();
+    }
+
+    /// Begins a request without a message.
+    pub(super) fn open_turn(&mut self, id: TurnId) {
         (self.counter, self.steps) = (0, 0);
+        self.overflowed = false;
+        self.stuck = Stuck::default();
         let number = self.log.turns.last().map_or(1, |turn| turn.number + 1);
         let turn = Turn {
             id,
@@ -87,15 +104,6 @@ impl TurnMachine {
             usage: Usage::default(),
         };
         self.record(EventBody::TurnStarted { turn });
-        self.user_item(text.clone(), attachments);
-        let title = title_of(&text);
-        self.change_session(|session| {
-            session.state = SessionState::Running;
-            if session.title.is_empty() {
-                session.title = title;
-            }
-        });
-        self.ask();
     }
 
     pub(super) fn user_item(&mut self, text: String, attachments: Vec<Attachment>) {
@@ -130,6 +138,8 @@ impl TurnMachine {
         );
         if may {
             self.steps = 0;
+            self.overflowed = false;
+            self.stuck = Stuck::default();
             self.resume_counter();
             self.update_turn(|turn| (turn.ended_at, turn.outcome) = (None, None));
             self.set_state(SessionState::Running);
@@ -143,7 +153,7 @@ impl TurnMachine {
         if self.log.last_turn().is_some() {
             self.notice(
                 NoticeLevel::Info,
-                &format!("{}plan", crate::history::TOLD_PREFIX),
+                &format!("{}plan", crate::context::TOLD_PREFIX),
                 text,
             );
         }

@@ -13,6 +13,8 @@ use crate::effect::PreparedFacts;
 use crate::model::{FinishReason, ModelError, ModelEvent};
 use crate::tool::{ToolClass, ToolOutcome};
 
+#[path = "tests/aside.rs"]
+mod aside;
 #[path = "tests/choices.rs"]
 mod choices;
 #[path = "tests/outside.rs"]
@@ -21,6 +23,12 @@ mod outside;
 mod property;
 #[path = "tests/reasoning.rs"]
 mod reasoning;
+#[path = "tests/rerun.rs"]
+mod rerun;
+#[path = "tests/stuck.rs"]
+mod stuck;
+#[path = "tests/summarising.rs"]
+mod summarising;
 #[path = "tests/together.rs"]
 mod together;
 
@@ -30,7 +38,7 @@ struct Bench {
     fresh: u32,
 }
 
-fn session() -> Session {
+pub(crate) fn session() -> Session {
     Session {
         id: "s".into(),
         project: "p".into(),
@@ -1013,6 +1021,10 @@ fn a_plan_changed_by_the_person_is_told_to_the_model() {
         text: "paint it".into(),
         state: TodoState::InProgress,
     }]));
-    let messages = crate::history::messages(bench.machine.log().items(), &std::collections::HashMap::new());
+    let messages = crate::history::messages(
+        &bench.machine.log().context(),
+        &[],
+        &std::collections::HashMap::new(),
+    );
     assert!(format!("{messages:?}").contains("paint it (in_progress)"));
 }

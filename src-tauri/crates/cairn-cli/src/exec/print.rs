@@ -102,6 +102,9 @@ impl Printer {
             } => {
                 out::note(&format!("loading {}", out::safe(model)));
             }
+            EventBody::ActivityChanged {
+                activity: Activity::Summarising { .. },
+            } => out::note("summarising the older part of the conversation"),
             EventBody::Notice { notice } => Self::notice(notice),
             EventBody::TurnCompleted { turn } => self.end(turn),
             _ => {}

@@ -12,12 +12,11 @@ use std::io::{Seek as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use rustix::fs::MemfdFlags;
 
 use super::seccomp::{self, Door, Sockets};
-use super::{Confinement, Network, landlock};
+use super::{Behind, Built, Confinement, Network, landlock};
 use crate::sys;
 
 /// The machine's temporary folder, in whose place the private one stands.
@@ -43,7 +42,7 @@ pub(super) fn command(
     program: OsString,
     arguments: Vec<OsString>,
     workdir: &Path,
-) -> std::io::Result<(Command, sys::Entry)> {
+) -> std::io::Result<Behind> {
     let rules = landlock::scopes_only()?;
     // Without a network namespace and without scopes a nameless socket would lead outside.
     let local = if walls.network == Network::Off || rules.is_some() {
@@ -61,8 +60,12 @@ pub(super) fn command(
         list.push(0);
     }
     let list = memory_file(c"arguments", &list)?;
+    let report = memory_file(c"report", b"")?;
+    let built = Built::Reported(report.try_clone()?.into());
     let mut command = sys::command(bwrap);
     command
+        .arg("--json-status-fd")
+        .arg(sys::raw(&report).to_string())
         .arg("--args")
         .arg(sys::raw(&list).to_string())
         .arg("--seccomp")
@@ -73,9 +76,13 @@ pub(super) fn command(
     let entry = sys::Entry {
         rules,
         filter: None,
-        keep_open: vec![list, filter],
+        keep_open: vec![list, filter, report],
     };
-    Ok((command, entry))
+    Ok(Behind {
+        command,
+        entry,
+        built,
+    })
 }
 
 fn memory_file(name: &std::ffi::CStr, bytes: &[u8]) -> std::io::Result<OwnedFd> {

@@ -238,8 +238,8 @@ impl Ground {
         temporary: &Path,
     ) -> std::io::Result<String> {
         let (mut read, write) = std::io::pipe()?;
-        let (mut command, entry) =
-            super::command(walls, "/bin/sh".into(), arguments, &self.folder.join("work"))?;
+        let behind = super::command(walls, "/bin/sh".into(), arguments, &self.folder.join("work"))?;
+        let (mut command, entry) = (behind.command, behind.entry);
         command
             .env("PATH", "/usr/bin:/bin")
             .env("TMPDIR", temporary)

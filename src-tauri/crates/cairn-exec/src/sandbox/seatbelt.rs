@@ -30,7 +30,7 @@ pub(super) fn command(
     walls: &Confinement,
     program: std::ffi::OsString,
     arguments: Vec<std::ffi::OsString>,
-) -> std::io::Result<(std::process::Command, crate::sys::Entry)> {
+) -> std::io::Result<super::Behind> {
     let profile = profile(walls)
         .ok_or_else(|| std::io::Error::other("a folder's name is no text, so no profile can name it"))?;
     let mut command = crate::sys::command(PROGRAM);
@@ -40,7 +40,11 @@ pub(super) fn command(
         filter: None,
         keep_open: Vec::new(),
     };
-    Ok((command, entry))
+    Ok(super::Behind {
+        command,
+        entry,
+        built: super::Built::Always,
+    })
 }
 
 /// The profile; none when a path cannot be written in it. A wall that cannot be described must not be left out.

@@ -10,8 +10,9 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
+use crate::sandbox::Built;
 use crate::wire::StartCommand;
 use crate::{sandbox, sys, tree};
 
@@ -26,6 +27,8 @@ pub(super) enum Report {
     Signalled(i32),
     /// The program runs; holds its process id. Another report follows.
     Started(i32),
+    /// The program was never begun, as its walls could not be built; what was printed says why.
+    NoWalls,
 }
 
 impl Report {
@@ -38,6 +41,7 @@ impl Report {
             Self::Exited(number) => (1, number),
             Self::Signalled(number) => (2, number),
             Self::Started(number) => (3, number),
+            Self::NoWalls => (4, 0),
         };
         let [a, b, c, d] = number.to_le_bytes();
         [kind, a, b, c, d]
@@ -50,10 +54,24 @@ impl Report {
             0 => Self::NotStarted(number),
             1 => Self::Exited(number),
             3 => Self::Started(number),
+            4 => Self::NoWalls,
             _ => Self::Signalled(number),
         }
     }
+
+    fn not_started(error: &std::io::Error) -> Self {
+        Self::NotStarted(error.raw_os_error().unwrap_or(0))
+    }
+
+    fn ended(ended: WaitStatus) -> Option<Self> {
+        let exited = ended.exit_status().map(Self::Exited);
+        exited.or_else(|| ended.terminating_signal().map(Self::Signalled))
+    }
 }
+
+/// How often the walls of a command are built at most: what is to be hidden or kept may vanish between the look at it
+/// and the mount over it.
+const ATTEMPTS: u8 = 3;
 
 /// Forks the keeper of a command. The ends are those that the keeper gets: where the command prints, where the keeper
 /// reports.
@@ -72,20 +90,36 @@ fn keep(supervisor: Pid, start: StartCommand, output: OwnedFd, status: OwnedFd) 
     if prepared.is_err() || rustix::process::getppid() != Some(supervisor) {
         return 1;
     }
-    let shell = match spawn(start, output) {
+    let mut attempts = Attempts {
+        start,
+        output,
+        left: ATTEMPTS,
+    };
+    let mut shell = match attempts.spawn() {
         Ok(shell) => shell,
         Err(error) => {
-            let report = Report::NotStarted(error.raw_os_error().unwrap_or(0));
+            let report = Report::not_started(&error);
             return u8::from(status.write_all(&report.encode()).is_err());
         }
     };
     // A supervisor that no longer listens is dealt with below.
-    let _told = status.write_all(&Report::Started(shell.as_raw_nonzero().get()).encode());
+    let _told = status.write_all(&shell.report().encode());
+    // Held only while it may be needed: the supervisor reads until nobody holds the pipe.
+    let mut attempts = shell.may_fail().then_some(attempts);
     loop {
         match rustix::process::wait(WaitOptions::NOHANG) {
-            Ok(Some((pid, ended))) if pid == shell => {
-                let report = ended.exit_status().map(Report::Exited);
-                let report = report.or_else(|| ended.terminating_signal().map(Report::Signalled));
+            Ok(Some((pid, ended))) if pid == shell.pid => {
+                let report = match attempts.take() {
+                    Some(again) if shell.never_began(ended) => match start_again(again) {
+                        Ok((anew, rest)) => {
+                            shell = anew;
+                            attempts = rest;
+                            Some(shell.report())
+                        }
+                        Err(report) => Some(report),
+                    },
+                    _ => Report::ended(ended),
+                };
                 if let Some(report) = report {
                     // A supervisor that no longer listens is dealt with below.
                     let _written = status.write_all(&report.encode());
@@ -106,30 +140,79 @@ fn keep(supervisor: Pid, start: StartCommand, output: OwnedFd, status: OwnedFd) 
     }
 }
 
-/// Starts the program: nothing to read, one pipe for both outputs, the environment that was given and no other.
-fn spawn(start: StartCommand, output: OwnedFd) -> std::io::Result<Pid> {
-    let program: OsString = start.program.into();
-    let arguments = start.arguments.into_iter().map(OsString::from);
-    let workdir = PathBuf::from(OsString::from(start.workdir));
-    let (mut command, entry) = if let Some(walls) = &start.walls {
-        let (command, entry) = sandbox::command(walls, program, arguments.collect(), &workdir)?;
-        (command, Some(entry))
-    } else {
-        let mut command = sys::command(program);
-        command.args(arguments);
-        (command, None)
-    };
-    let environment = start.environment.into_iter();
-    command
-        .envs(environment.map(|(name, value)| (OsString::from(name), OsString::from(value))))
-        .current_dir(workdir)
-        .stdin(Stdio::null())
-        .stderr(Stdio::from(output.try_clone()?))
-        .stdout(Stdio::from(output));
-    sys::detach(&mut command, Signal::KILL);
-    if let Some(entry) = entry {
-        sys::enter(&mut command, entry);
+/// Starts a program once more whose walls could not be built. The error is what is reported instead.
+fn start_again(mut attempts: Attempts) -> Result<(Shell, Option<Attempts>), Report> {
+    if attempts.left == 0 {
+        return Err(Report::NoWalls);
     }
-    let child = command.spawn()?;
-    Ok(Pid::from_child(&child))
+    if let Ok(output) = attempts.output.try_clone() {
+        // What says so stands among what the command prints; without it the command runs all the same.
+        let _said = File::from(output).write_all(b"(the sandbox is set up once more)\n");
+    }
+    let shell = attempts.spawn().map_err(|error| Report::not_started(&error))?;
+    Ok((shell, Some(attempts)))
+}
+
+/// A shell, and whether its walls were built.
+struct Shell {
+    pid: Pid,
+    built: Built,
+}
+
+impl Shell {
+    /// Whether its walls may turn out not to have been built.
+    fn may_fail(&self) -> bool {
+        matches!(self.built, Built::Reported(_))
+    }
+
+    /// Whether it ended before the program began.
+    fn never_began(&self, ended: WaitStatus) -> bool {
+        ended.exit_status() == Some(1) && self.built.failed()
+    }
+
+    fn report(&self) -> Report {
+        Report::Started(self.pid.as_raw_nonzero().get())
+    }
+}
+
+/// What is needed to start the program, for as long as it may have to be started again.
+struct Attempts {
+    start: StartCommand,
+    output: OwnedFd,
+    left: u8,
+}
+
+impl Attempts {
+    /// Starts the program: nothing to read, one pipe for both outputs, the environment that was given and no other.
+    fn spawn(&mut self) -> std::io::Result<Shell> {
+        self.left = self.left.saturating_sub(1);
+        let start = &self.start;
+        let program = OsString::from(start.program.clone());
+        let arguments: Vec<OsString> = start.arguments.iter().cloned().map(OsString::from).collect();
+        let workdir = PathBuf::from(OsString::from(start.workdir.clone()));
+        let (mut command, entry, built) = if let Some(walls) = &start.walls {
+            let behind = sandbox::command(walls, program, arguments, &workdir)?;
+            (behind.command, Some(behind.entry), behind.built)
+        } else {
+            let mut command = sys::command(program);
+            command.args(arguments);
+            (command, None, Built::Always)
+        };
+        let environment = start.environment.iter().cloned();
+        command
+            .envs(environment.map(|(name, value)| (OsString::from(name), OsString::from(value))))
+            .current_dir(workdir)
+            .stdin(Stdio::null())
+            .stderr(Stdio::from(self.output.try_clone()?))
+            .stdout(Stdio::from(self.output.try_clone()?));
+        sys::detach(&mut command, Signal::KILL);
+        if let Some(entry) = entry {
+            sys::enter(&mut command, entry);
+        }
+        let child = command.spawn()?;
+        Ok(Shell {
+            pid: Pid::from_child(&child),
+            built,
+        })
+    }
 }

@@ -375,10 +375,16 @@ impl Running {
             },
             (None, Some(Report::NotStarted(number))) => {
                 let reason = std::io::Error::from_raw_os_error(number).to_string();
-                tells.push(Tell::Refused {
-                    id,
-                    refusal: Refusal::Program(reason),
-                });
+                tells.push(refused(id, reason));
+                return;
+            }
+            (None, Some(Report::NoWalls)) => {
+                let output = self.output_now();
+                let said = [&output.tail, &output.head]
+                    .into_iter()
+                    .find_map(|part| part.lines().last());
+                let said = said.unwrap_or("nothing was said");
+                tells.push(refused(id, format!("its sandbox could not be set up: {said}")));
                 return;
             }
             // `Started` is taken out where reports are read.
@@ -427,4 +433,10 @@ impl Running {
             })
             .collect()
     }
+}
+
+/// What the app is told about a command that was never begun.
+fn refused(id: u64, reason: String) -> Tell {
+    let refusal = Refusal::Program(reason);
+    Tell::Refused { id, refusal }
 }

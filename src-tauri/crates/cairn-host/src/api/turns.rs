@@ -3,8 +3,8 @@
 use base64::Engine;
 use cairn_agent::effect::Input;
 use cairn_protocol::{
-    ApiError, ApprovalAnswerParams, ErrorCode, Nothing, Picture, PictureParams, PlanParams,
-    QuestionAnswerParams, QueueEditParams, SendParams, SessionParams,
+    ApiError, ApprovalAnswerParams, ContextMarkParams, ErrorCode, Nothing, Picture, PictureParams,
+    PlanParams, QuestionAnswerParams, QueueEditParams, RunOutsideParams, SendParams, SessionParams,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -84,6 +84,30 @@ impl Window {
 
     pub(super) async fn retry_now(&self, params: SessionParams) -> Result<Nothing, ApiError> {
         self.tell(&params, Input::RetryNow).await
+    }
+
+    /// Has a command asked about to run outside the sandbox. Counts only for an open session of this window's project.
+    pub(super) async fn run_outside(&self, params: RunOutsideParams) -> Result<Nothing, ApiError> {
+        let session = self.owned(&params.session).await?;
+        let turn = self.host.fresh_id().into();
+        session.handle.run_outside(params.item, turn).await?;
+        Ok(Nothing {})
+    }
+
+    /// Summarises the older part of the conversation: asked for by the person, so with the model as it is set up now.
+    pub(super) async fn summarise(&self, params: SessionParams) -> Result<Nothing, ApiError> {
+        let session = self.session(&params.session).await?;
+        self.ready_model(&session).await?;
+        self.tell(&params, Input::Summarise).await
+    }
+
+    /// Changes what the model gets of an item.
+    pub(super) async fn mark(&self, params: ContextMarkParams) -> Result<Nothing, ApiError> {
+        let (item, choice) = (params.item, params.choice);
+        let session = SessionParams {
+            session: params.session,
+        };
+        self.tell(&session, Input::Mark { item, choice }).await
     }
 
     async fn tell(&self, params: &SessionParams, input: Input) -> Result<Nothing, ApiError> {

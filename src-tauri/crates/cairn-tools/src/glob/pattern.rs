@@ -20,6 +20,8 @@ const LONGEST: usize = 4_096;
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     set: GlobSet,
+    /// Every path matches, which need not be tried for each.
+    all: bool,
 }
 
 /// Where a pattern's slashes are counted from.
@@ -50,6 +52,7 @@ impl Pattern {
         if whole.ends_with('/') {
             whole.push_str("**");
         }
+        let all = matches!(whole.as_str(), "**" | "**/*" | "**/**");
         let mut set = GlobSetBuilder::new();
         set.add(compile(&whole).map_err(|error| error.kind().to_string())?);
         if text.contains(['[', '{', '\\']) {
@@ -64,13 +67,13 @@ impl Pattern {
                 });
         }
         set.build()
-            .map(|set| Self { set })
+            .map(|set| Self { set, all })
             .map_err(|error| error.kind().to_string())
     }
 
     /// Whether the path, relative to the folder, matches.
     pub(crate) fn is_match(&self, relative: &Path) -> bool {
-        self.set.is_match_candidate(&Candidate::new(relative))
+        self.all || self.set.is_match_candidate(&Candidate::new(relative))
     }
 }
 

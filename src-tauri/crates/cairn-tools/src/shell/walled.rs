@@ -67,6 +67,7 @@ impl Walled {
         } = self;
         if !outcome.ok && !outcome.stopped && !outcome.timed_out && hit_a_wall(&outcome) {
             outcome.content.push_str(&hint(bounds.sandbox(), network));
+            outcome.walled = true;
         }
         if let Some(handle) = handle {
             bounds.watch(handle, found.clone());

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use cairn_protocol::{
-    Attachment, EventBody, Item, ItemBody, ItemId, ItemState, Notice, Question, ReasoningData, ToolItem,
-    TurnId, UnixMillis,
+    Attachment, EventBody, Item, ItemBody, ItemId, ItemState, Notice, Question, ReasoningData, Summary,
+    ToolItem, TurnId, UnixMillis,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -142,6 +142,7 @@ fn item_body(json: &str) -> Option<ItemBody> {
         "tool" => parse::<ToolItem>(json).map(|tool| ItemBody::Tool(Box::new(tool))),
         "question" => parse::<Question>(json).map(ItemBody::Question),
         "notice" => parse::<Notice>(json).map(ItemBody::Notice),
+        "summary" => parse::<Summary>(json).map(ItemBody::Summary),
         "unknown" => parse(json),
         _ => None,
     };
