@@ -204,21 +204,18 @@ fn overflow(text: &str) -> Objection {
         .filter(|number| *number >= 256)
         .take(16)
         .collect();
+    numbers.sort_unstable_by(|one, other| other.cmp(one));
     numbers.dedup();
-    let (most, least) = (numbers.iter().copied().max(), numbers.iter().copied().min());
-    match (least, most) {
-        (Some(limit), Some(sent)) if limit < sent => {
-            let limit = limit_of(text).filter(|limit| *limit < sent).unwrap_or(limit);
-            Objection::TooLong {
-                sent: Some(sent),
-                limit: Some(limit),
-            }
-        }
-        (Some(limit), _) => Objection::TooLong {
-            sent: None,
-            limit: Some(limit),
+    match numbers.as_slice() {
+        [sent, next, ..] => Objection::TooLong {
+            sent: Some(*sent),
+            limit: Some(limit_of(text).filter(|limit| limit < sent).unwrap_or(*next)),
         },
-        _ => Objection::TooLong {
+        [limit] => Objection::TooLong {
+            sent: None,
+            limit: Some(*limit),
+        },
+        [] => Objection::TooLong {
             sent: None,
             limit: None,
         },
