@@ -13,7 +13,7 @@ use crate::ndjson::LineDecoder;
 use crate::registry;
 use crate::reply::StreamContext;
 use crate::reply::stream::ReplyStream;
-use crate::request::{Ask, Extras, Sent};
+use crate::request::{Ask, Sent};
 use crate::sse::Decoder;
 
 /// Whose reasoning data is ours in tests.
@@ -131,11 +131,6 @@ pub(crate) fn accepted(api: Api, body: Value) -> Value {
     };
     assert_eq!(check_body(protocol, &body), Ok(()), "{body:#}");
     body
-}
-
-pub(crate) fn plain_extras(api: Api) -> Extras {
-    let address = Address::parse("https://llm.example/v1").unwrap();
-    (registry::dialect(api).unwrap().first)(&address, "m")
 }
 
 pub(crate) fn context() -> StreamContext {

@@ -7,6 +7,14 @@
 //! Several are separated by blanks; a key is `CAIRN_PEER_KEY`. Each is asked for a streamed answer and for one call of a
 //! tool, whose result it then gets.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test may fail loudly"
+)]
+
 use std::io::Write as _;
 
 use cairn_agent::model::{Message, ModelEvent, ModelRequest, Part, Role};

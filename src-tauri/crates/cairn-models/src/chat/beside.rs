@@ -17,7 +17,9 @@ impl Collector {
     /// Looks at one delta, or a whole message.
     pub(super) fn delta(&mut self, delta: &Value) {
         if let Some(details) = delta.get("reasoning_details").and_then(Value::as_array) {
-            details.iter().for_each(|detail| self.detail(detail));
+            for detail in details {
+                self.detail(detail);
+            }
         }
         let calls = delta.get("tool_calls").and_then(Value::as_array);
         for (at, call) in calls.into_iter().flatten().enumerate() {

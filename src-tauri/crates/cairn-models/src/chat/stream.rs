@@ -28,7 +28,7 @@ impl Listener for ChatListener {
             match (choice.get("delta"), choice.get("message")) {
                 (Some(delta), _) if delta.is_object() => self.delta(delta, reply, out),
                 (_, Some(message)) if !reply.spoke && reply.calls.is_empty() => {
-                    self.delta(message, reply, out)
+                    self.delta(message, reply, out);
                 }
                 _ => {}
             }

@@ -99,8 +99,7 @@ impl Listener for ResponsesListener {
         reply.reason = match (response.get("status").and_then(Value::as_str), incomplete) {
             (_, Some("max_output_tokens" | "max_tokens")) => Some(FinishReason::Length),
             (_, Some("content_filter")) => Some(FinishReason::Filtered),
-            (Some("completed"), None) => Some(FinishReason::Stop),
-            (None, None) => Some(FinishReason::Stop),
+            (Some("completed") | None, None) => Some(FinishReason::Stop),
             _ => Some(FinishReason::Unknown),
         };
     }

@@ -14,9 +14,9 @@ use futures_util::StreamExt;
 use serde_json::json;
 
 /// All protocols.
-pub const APIS: [Api; 4] = [Api::Openai, Api::Responses, Api::Anthropic, Api::Ollama];
+pub(crate) const APIS: [Api; 4] = [Api::Openai, Api::Responses, Api::Anthropic, Api::Ollama];
 
-pub fn tools() -> Arc<[ToolSpec]> {
+pub(crate) fn tools() -> Arc<[ToolSpec]> {
     Arc::from([ToolSpec {
         name: "read_file".into(),
         description: "Reads a file.".into(),
@@ -26,7 +26,7 @@ pub fn tools() -> Arc<[ToolSpec]> {
     }])
 }
 
-pub fn request(messages: Vec<Message>) -> ModelRequest {
+pub(crate) fn request(messages: Vec<Message>) -> ModelRequest {
     ModelRequest {
         system: "rules".into(),
         messages,
@@ -36,28 +36,28 @@ pub fn request(messages: Vec<Message>) -> ModelRequest {
     }
 }
 
-pub fn user(text: &str) -> Message {
+pub(crate) fn user(text: &str) -> Message {
     Message {
         role: Role::User,
         parts: vec![Part::Text(text.into())],
     }
 }
 
-pub fn config(api: Api, server: &ScriptedServer) -> ModelConfig {
+pub(crate) fn config(api: Api, server: &ScriptedServer) -> ModelConfig {
     let mut config = ModelConfig::new(api, server.base_url(), "m");
     config.key = Some(Secret::new("sk-secret"));
     config
 }
 
-pub fn model(api: Api, server: &ScriptedServer) -> Arc<dyn Model> {
+pub(crate) fn model(api: Api, server: &ScriptedServer) -> Arc<dyn Model> {
     let config = config(api, server);
     build(&config, assume(&config)).unwrap()
 }
 
-pub type Heard = (Vec<ModelEvent>, Option<ModelError>);
+pub(crate) type Heard = (Vec<ModelEvent>, Option<ModelError>);
 
 /// The whole reply, neighbouring pieces of text joined.
-pub async fn hear(model: &Arc<dyn Model>, request: ModelRequest) -> Heard {
+pub(crate) async fn hear(model: &Arc<dyn Model>, request: ModelRequest) -> Heard {
     let (mut events, mut error) = (Vec::new(), None);
     let mut stream = model.stream(request);
     while let Some(next) = stream.next().await {
@@ -70,7 +70,7 @@ pub async fn hear(model: &Arc<dyn Model>, request: ModelRequest) -> Heard {
     (joined(events), error)
 }
 
-pub fn joined(events: Vec<ModelEvent>) -> Vec<ModelEvent> {
+pub(crate) fn joined(events: Vec<ModelEvent>) -> Vec<ModelEvent> {
     let mut out: Vec<ModelEvent> = Vec::new();
     for event in events {
         match (out.last_mut(), event) {
@@ -103,7 +103,7 @@ impl Cutter {
 }
 
 /// Reads bytes as a stream of that protocol, without a connection.
-pub fn read<'a>(api: Api, chunks: impl IntoIterator<Item = &'a [u8]>) -> Heard {
+pub(crate) fn read<'a>(api: Api, chunks: impl IntoIterator<Item = &'a [u8]>) -> Heard {
     let mut cutter = match api {
         Api::Ollama => Cutter::Lines(LineDecoder::new()),
         _ => Cutter::Events(Decoder::new()),

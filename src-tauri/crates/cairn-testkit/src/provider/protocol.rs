@@ -156,10 +156,11 @@ impl Writer {
                 self.blocks += 1;
             }
             (Protocol::Responses, true) => {
-                let item = json!({ "type": "reasoning", "id": format!("rs_{}_{at}", self.number),
+                let id = format!("rs_{}_{at}", self.number);
+                let item = json!({ "type": "reasoning", "id": id,
                     "summary": [{ "type": "summary_text", "text": text }], "encrypted_content": signature(text) });
                 self.frame(json!({ "type": "response.output_item.added", "output_index": at,
-                    "item": { "type": "reasoning", "id": item["id"], "summary": [] } }));
+                    "item": { "type": "reasoning", "id": id, "summary": [] } }));
                 self.frame(json!({ "type": "response.reasoning_summary_text.delta", "output_index": at, "delta": text }));
                 self.frame(json!({ "type": "response.output_item.done", "output_index": at, "item": item }));
                 self.output.push(item);

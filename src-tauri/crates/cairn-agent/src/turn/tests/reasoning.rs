@@ -21,8 +21,8 @@ impl Bench {
     }
 
     /// The model's messages in short: `r` and the data, `t` and the words, `c` and the id.
-    fn sent(&self) -> Vec<String> {
-        let messages = history::messages(self.machine.log().items(), &HashMap::new());
+    fn in_short(&self) -> Vec<String> {
+        let messages = history::messages(&self.machine.log().context(), &[], &HashMap::new());
         let short = |part: &Part| match part {
             Part::Text(text) => format!("t{text}"),
             Part::Reasoning(data) => format!("r{}", data.json),
@@ -53,7 +53,7 @@ fn m7_thoughts_words_and_calls_keep_their_order() {
     bench.text("Second.");
     bench.call("a", "read_file", "{}");
     bench.end(FinishReason::Stop);
-    assert_eq!(bench.sent(), ["r1 r2 tFirst. r3 tSecond. ca"]);
+    assert_eq!(bench.in_short(), ["r1 r2 tFirst. r3 tSecond. ca"]);
     let thoughts: Vec<(String, bool)> = bench
         .machine
         .log()
@@ -75,7 +75,7 @@ fn m7_a_thought_that_nothing_followed_is_not_sent() {
     bench.thinks("hm");
     bench.keeps("1");
     bench.end(FinishReason::Stop);
-    assert_eq!(bench.sent(), ["tYes."]);
+    assert_eq!(bench.in_short(), ["tYes."]);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn m7_what_a_failed_or_empty_try_thought_is_not_sent_with_the_next() {
     bench.keeps("3");
     bench.text("Whole.");
     bench.end(FinishReason::Stop);
-    assert_eq!(bench.sent(), ["r3 tWhole."]);
+    assert_eq!(bench.in_short(), ["r3 tWhole."]);
 }
 
 #[test]
@@ -105,5 +105,5 @@ fn m7_data_without_bounds_is_not_kept_and_the_thought_is() {
     bench.keeps(&"x".repeat(MAX_REASONING_BYTES + 1));
     bench.text("Yes.");
     bench.end(FinishReason::Stop);
-    assert_eq!(bench.sent(), ["tYes."]);
+    assert_eq!(bench.in_short(), ["tYes."]);
 }

@@ -64,7 +64,7 @@ fn m6_four_marks_stand_at_system_tools_and_the_last_two_turns() {
     assert_eq!(turns, [false, true, true]);
     assert_eq!(body.to_string().matches("cache_control").count(), 4);
     let without = compose(Api::Anthropic, &request(vec![user("hi")]), |ask| {
-        ask.extras.cache_marks = false
+        ask.extras.cache_marks = false;
     });
     assert!(!without.body.to_string().contains("cache_control"));
 }

@@ -51,8 +51,8 @@ fn anthropic(message: &str) -> String {
     json!({ "type": "error", "error": { "type": "invalid_request_error", "message": message } }).to_string()
 }
 
-fn found(what: Objection, at: Option<Place>) -> Option<Rejected> {
-    Some(Rejected { what, at })
+fn found(what: Objection, at: Option<Place>) -> Rejected {
+    Rejected { what, at }
 }
 
 fn too_long(sent: u64, limit: u64) -> Objection {
@@ -131,7 +131,11 @@ fn c2_m8_an_overflow_is_told_with_its_numbers() {
         ),
     ];
     for (body, what) in table {
-        assert_eq!(rejected(Api::Openai, 400, &body), found(what, None), "{body}");
+        assert_eq!(
+            rejected(Api::Openai, 400, &body),
+            Some(found(what, None)),
+            "{body}"
+        );
     }
 }
 
@@ -160,7 +164,7 @@ fn i1_i2_i3_i4_m8_a_refused_picture_is_named_with_its_place_and_fault() {
     for (api, status, body, fault, at) in table {
         assert_eq!(
             rejected(api, status, &body),
-            found(Objection::Picture(fault), at),
+            Some(found(Objection::Picture(fault), at)),
             "{body}"
         );
     }
@@ -183,7 +187,7 @@ fn t11_m8_a_call_without_its_result_is_named_by_our_id() {
         (Api::Openai, json!({ "error": { "message": "Provider returned error", "code": 400, "metadata": { "provider_name": "Anthropic", "raw": anthropic("messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: call_b.") } } }).to_string(), pairing("call_b"), last_call),
     ];
     for (api, body, what, at) in table {
-        assert_eq!(rejected(api, 400, &body), found(what, at), "{body}");
+        assert_eq!(rejected(api, 400, &body), Some(found(what, at)), "{body}");
     }
 }
 
@@ -200,7 +204,7 @@ fn t12_m8_a_foreign_signature_is_told_from_other_faults() {
     for (api, body, at) in table {
         assert_eq!(
             rejected(api, 400, &body),
-            found(Objection::Reasoning, at),
+            Some(found(Objection::Reasoning, at)),
             "{body}"
         );
     }
@@ -226,7 +230,7 @@ fn m8_roles_tools_fields_and_what_is_not_known_are_told_apart() {
         (Api::Openai, 400, openai("Invalid 'messages[2].content': string contains something", Some("messages[2].content"), None), Objection::Unknown, Some(whole(1))),
     ];
     for (api, status, body, what, at) in table {
-        assert_eq!(rejected(api, status, &body), found(what, at), "{body}");
+        assert_eq!(rejected(api, status, &body), Some(found(what, at)), "{body}");
     }
 }
 
