@@ -32,6 +32,8 @@ pub(super) struct Reply {
     text: Option<ItemId>,
     thinking: Option<ItemId>,
     calls: Vec<ItemId>,
+    /// What was closed while it went on: thoughts with their data, and the words before them.
+    closed: Vec<ItemId>,
     usage: Usage,
     said_anything: bool,
 }
@@ -170,6 +172,7 @@ impl TurnMachine {
             item.state = ItemState::Done;
             self.record(EventBody::ItemCompleted { item });
         }
+        reply.closed.push(id);
         let blank =
             |item: &Item| matches!(&item.body, ItemBody::Assistant { text } if text.trim().is_empty());
         if reply
@@ -177,7 +180,18 @@ impl TurnMachine {
             .as_ref()
             .is_some_and(|id| !self.log.item(id).is_some_and(blank))
         {
+            reply.closed.extend(reply.text.clone());
             self.close_part(reply.text.take(), ItemState::Done);
+        }
+    }
+
+    /// Another try writes all of it again: what this one said and thought is not sent back.
+    fn give_up_closed(&mut self, reply: &Reply) {
+        for id in &reply.closed {
+            if let Some(mut item) = self.log.item(id).cloned() {
+                item.state = ItemState::Failed;
+                self.record(EventBody::ItemUpdated { item });
+            }
         }
     }
 
@@ -280,6 +294,9 @@ impl TurnMachine {
     pub(super) fn close_reply(&mut self, reply: &Reply, state: ItemState) {
         self.close_part(reply.thinking.clone(), state);
         self.close_part(reply.text.clone(), state);
+        if state == ItemState::Failed {
+            self.give_up_closed(reply);
+        }
         for id in &reply.calls {
             if self
                 .log
@@ -357,6 +374,7 @@ impl TurnMachine {
             return self.start_calls(&reply.calls);
         }
         if !reply.said_anything && reply.empty < EMPTY_AGAIN {
+            self.give_up_closed(&reply);
             let empty = reply.empty + 1;
             return self.send_request(Reply {
                 attempt: 1,

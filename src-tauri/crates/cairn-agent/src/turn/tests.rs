@@ -21,6 +21,8 @@ mod choices;
 mod outside;
 #[path = "tests/property.rs"]
 mod property;
+#[path = "tests/reasoning.rs"]
+mod reasoning;
 #[path = "tests/rerun.rs"]
 mod rerun;
 #[path = "tests/stuck.rs"]
