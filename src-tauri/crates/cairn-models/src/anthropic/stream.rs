@@ -187,7 +187,8 @@ fn take_usage(usage: &Value, reply: &mut Reply, out: &mut Vec<ModelEvent>) {
     // The protocol counts cached tokens beside the others; here they are among them.
     let input = count("input_tokens").map(|input| input + read.unwrap_or(0) + written.unwrap_or(0));
     let output = count("output_tokens");
-    if input.is_none() && output.is_none() {
+    // Go-betweens begin with nothing counted.
+    if input.unwrap_or(0) + output.unwrap_or(0) == 0 {
         return;
     }
     let counts = Counts {

@@ -1,7 +1,10 @@
 //! One stream per protocol, with everything that servers put into one, cut and ended at every byte.
 
+use std::collections::HashSet;
+
 use cairn_agent::model::{FinishReason, ModelEvent};
 use cairn_protocol::Api;
+use proptest::prelude::*;
 
 use crate::support::{APIS, read};
 
@@ -156,6 +159,62 @@ fn t11_m2_every_recording_that_ends_early_has_an_outcome_and_no_call_that_was_no
             assert!(words(&whole, false).starts_with(words(&events, false).trim_end_matches('\u{fffd}')));
             for call in calls(&events).iter().filter(|call| !call.2) {
                 assert!(complete.contains(call), "{api:?} ended at {end}: {call:?}");
+            }
+        }
+    }
+}
+
+/// A change of a recording: where, how many bytes go, and what comes instead.
+fn change() -> impl Strategy<Value = (prop::sample::Index, usize, &'static str)> {
+    let instead = prop::sample::select(vec![
+        "",
+        "\n",
+        "\r\n\r\n",
+        "{",
+        "}",
+        "\"",
+        "[",
+        "null",
+        "0",
+        "-1",
+        "1e308",
+        "\\ud83d",
+        "那",
+        "data:",
+        "error: x\n",
+        "\"index\":0,",
+        "\"id\":\"a\",",
+        "\"type\":\"tool_use\",",
+        "\"done\":true,",
+        "<think>",
+        "<tool_call>",
+        "\0",
+    ]);
+    (any::<prop::sample::Index>(), 0_usize..40, instead)
+}
+
+proptest! {
+    #[test]
+    fn m2_a_spoilt_recording_has_an_outcome_and_says_the_same_however_it_is_cut(
+        which in 0_usize..4,
+        changes in prop::collection::vec(change(), 1..6),
+        size in 1_usize..50,
+    ) {
+        let api = APIS[which];
+        let mut bytes = recording(api).as_bytes().to_vec();
+        for (at, gone, instead) in changes {
+            let at = at.index(bytes.len());
+            let end = (at + gone).min(bytes.len());
+            bytes.splice(at..end, instead.bytes());
+        }
+        let (events, error) = read(api, [bytes.as_slice()]);
+        prop_assert_eq!(read(api, bytes.chunks(size)), (events.clone(), error.clone()));
+        let ended = events.iter().filter(|event| matches!(event, ModelEvent::Finished(_))).count();
+        prop_assert_eq!(ended, usize::from(error.is_none()));
+        let mut ids = HashSet::from(["used"]);
+        for event in &events {
+            if let ModelEvent::Call { id, .. } = event {
+                prop_assert!(!id.is_empty() && ids.insert(id), "{} is there twice", id);
             }
         }
     }
