@@ -276,7 +276,8 @@ fn one_edit(bytes: &[u8], edit: &Replacement<'_>, result: &Result<Edited, (usize
         assert!(matches!(result, Err((0, EditError::Binary { .. }))), "{result:?}");
         return;
     };
-    let only_cr = encoding::decode(bytes).is_some_and(|now| now.text.contains('\r') && !now.text.contains('\n'));
+    let only_cr =
+        encoding::decode(bytes).is_some_and(|now| now.text.contains('\r') && !now.text.contains('\n'));
     let plain = |text: &str| {
         let text = plain(text);
         if only_cr { text.replace('\r', "\n") } else { text }

@@ -86,6 +86,7 @@ fn judge(line: &str, saved: Option<ExactLine>, presence: Presence) -> Decision {
         taint: Taint::None,
     };
     let effect = Effect::RunCommand {
+        outside: false,
         line: line.to_owned(),
         workdir: "/project".into(),
         place: Place::Inside,
