@@ -1,26 +1,8 @@
 // Settings and first screens. SPEC A6, A7, A8, U7.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { openSite, show, SIZES } from './site.mjs';
-
-let site;
-let page;
-
-before(async () => {
-    site = await openSite();
-});
-after(() => site.close());
-
-async function open(state) {
-    await page?.close();
-    page = await site.browser.newPage({ viewport: SIZES[0] });
-    await show(page, site.address(state));
-}
-
-const calls = (what) =>
-    page.evaluate((wanted) => window.cairnCalls.filter((c) => c.what === wanted).map((c) => c.with), what);
-const button = (name) => page.getByRole('button', { name, exact: true });
+import { button, calls, open, page } from './stage.mjs';
 
 test('a_found_model_is_added_with_a_valid_name', async () => {
     await open('settings');
