@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { show } from './site.mjs';
 import { answers, axe, card, kinds, page, quiet } from './stage.mjs';
 
 const button = (name) => page.getByRole('button', { name });
