@@ -127,3 +127,16 @@ test('an_error_has_the_button_that_does_something_about_it', async () => {
     await open('banner-retrying');
     await page.getByText('Retrying in 8 s').waitFor();
 });
+
+test('a_heading_that_is_jumped_to_shows_its_whole_ring', async () => {
+    await open('settings-rules');
+    const { ring, top } = await page.evaluate(() => {
+        const heading = document.activeElement;
+        const { outlineOffset, outlineWidth } = getComputedStyle(heading);
+        return {
+            ring: heading.getBoundingClientRect().top - parseFloat(outlineOffset) - parseFloat(outlineWidth),
+            top: heading.closest('.columns').getBoundingClientRect().top,
+        };
+    });
+    assert.ok(ring >= top, `the ring begins at ${ring}, what is in sight at ${top}`);
+});

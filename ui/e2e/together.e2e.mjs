@@ -341,3 +341,17 @@ test('the_inbox_opens_what_waits_here_with_the_focus_on_its_card', async () => {
     assert.equal(await page.getByRole('dialog').count(), 0);
     assert.equal(await page.locator('.ask h2').textContent(), 'Edit axis.rs?');
 });
+
+test('a_long_command_never_cuts_the_title_beside_it', async () => {
+    await card('together-many');
+    const cut = await page.evaluate(() =>
+        [...document.querySelectorAll('.ask li .what b')]
+            .filter((title) => title.nextElementSibling?.tagName === 'CODE')
+            .map((title) => title.scrollWidth - title.clientWidth),
+    );
+    assert.ok(cut.length > 1, 'no command is folded');
+    assert.deepEqual(
+        cut.filter((by) => by > 1),
+        [],
+    );
+});
