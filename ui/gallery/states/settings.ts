@@ -20,7 +20,8 @@ import SettingsStage from '../stages/SettingsStage.svelte';
 export const servers: FoundServer[] = [
   {
     name: 'Ollama',
-    base_url: 'http://127.0.0.1:11434/v1',
+    api: 'ollama',
+    base_url: 'http://127.0.0.1:11434',
     models: [
       { name: 'qwen3:8b', context_window: 32_768, tools: true, vision: false, bytes: 5_200_000_000 },
       { name: 'gemma3:12b', context_window: 131_072, tools: true, vision: true, bytes: 8_100_000_000 },
@@ -29,12 +30,25 @@ export const servers: FoundServer[] = [
   },
   {
     name: 'llama.cpp',
+    api: 'openai',
     base_url: 'http://127.0.0.1:8080/v1',
     models: [],
     problem: 'connection refused',
   },
-  { name: 'LM Studio', base_url: 'http://127.0.0.1:1234/v1', models: [], problem: 'connection refused' },
-  { name: 'vLLM', base_url: 'http://127.0.0.1:8000/v1', models: [], problem: 'no answer in 300 ms' },
+  {
+    name: 'LM Studio',
+    api: 'openai',
+    base_url: 'http://127.0.0.1:1234/v1',
+    models: [],
+    problem: 'connection refused',
+  },
+  {
+    name: 'vLLM',
+    api: 'openai',
+    base_url: 'http://127.0.0.1:8000/v1',
+    models: [],
+    problem: 'no answer in 300 ms',
+  },
 ];
 
 const facts: Fact[] = [

@@ -71,6 +71,10 @@ pub struct TurnMachine {
     steps: u32,
     /// Tokens of the next request right after the last summary.
     summarised_at: Option<u64>,
+    /// A reply of this request was cut off by a full window already.
+    cut_off: bool,
+    /// It was said that the server cuts the prompt.
+    told_cut: bool,
     /// The person asked for a summary while a request runs.
     summary_wanted: bool,
     stuck: stuck::Stuck,
@@ -131,6 +135,8 @@ impl TurnMachine {
             counter: 0,
             steps: 0,
             summarised_at: None,
+            cut_off: false,
+            told_cut: false,
             summary_wanted: false,
             stuck: stuck::Stuck::default(),
             rerun: None,
@@ -264,6 +270,7 @@ impl TurnMachine {
         if self.model.as_ref().is_some_and(|known| known.name != info.name) {
             self.meter.model_changed();
             self.summarised_at = None;
+            self.told_cut = false;
             self.accepted = 0;
         }
         self.model = Some(info);

@@ -169,6 +169,7 @@ export const activity = {
 export const blocks = {
   'blocks.show_all_lines': { one: 'Show {n} more line', other: 'Show {n} more lines' },
   'blocks.show_less': 'Show less',
+  'blocks.show_rest': 'Show the rest',
   'blocks.output_omitted': '{size} in the middle are not shown here',
   'blocks.output_dropped': '{size} not shown',
   'blocks.no_output': 'no output',

@@ -92,6 +92,7 @@ impl TurnMachine {
     pub(super) fn open_turn(&mut self, id: TurnId) {
         (self.counter, self.steps) = (0, 0);
         self.overflowed = false;
+        self.cut_off = false;
         self.stuck = Stuck::default();
         let number = self.log.turns.last().map_or(1, |turn| turn.number + 1);
         let turn = Turn {
