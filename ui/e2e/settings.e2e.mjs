@@ -11,7 +11,7 @@ test('a_found_model_is_added_with_a_valid_name', async () => {
     const [saved] = await calls('profile/save');
     assert.equal(saved.name, 'gemma3-12b');
     assert.equal(saved.model, 'gemma3:12b');
-    assert.equal(saved.base_url, 'http://127.0.0.1:11434/v1');
+    assert.equal(saved.base_url, 'http://127.0.0.1:11434');
 });
 
 test('a_bad_number_keeps_the_typed_text_and_is_not_sent', async () => {
