@@ -93,7 +93,7 @@ impl MessagesListener {
     /// The block that a frame is about. Without an index a beginning is the next block, anything else the last.
     fn index_of(&mut self, frame: &Value, begins: bool) -> u64 {
         let next = if begins && !self.open.is_empty() {
-            self.last + 1
+            self.last.saturating_add(1)
         } else {
             self.last
         };
@@ -185,10 +185,14 @@ fn take_usage(usage: &Value, reply: &mut Reply, out: &mut Vec<ModelEvent>) {
         count("cache_creation_input_tokens"),
     );
     // The protocol counts cached tokens beside the others; here they are among them.
-    let input = count("input_tokens").map(|input| input + read.unwrap_or(0) + written.unwrap_or(0));
+    let input = count("input_tokens").map(|input| {
+        input
+            .saturating_add(read.unwrap_or(0))
+            .saturating_add(written.unwrap_or(0))
+    });
     let output = count("output_tokens");
     // Go-betweens begin with nothing counted.
-    if input.unwrap_or(0) + output.unwrap_or(0) == 0 {
+    if input.unwrap_or(0) == 0 && output.unwrap_or(0) == 0 {
         return;
     }
     let counts = Counts {

@@ -223,3 +223,15 @@ fn a_reply_that_came_whole_is_the_same() {
     assert_eq!(events.len(), 6, "{events:?}");
     assert_eq!(calls(&events), [("a".into(), "{\"path\":\"x\"}".into(), false)]);
 }
+
+#[test]
+fn numbers_beyond_all_bounds_are_no_reason_to_fall_over() {
+    let documents = [
+        json!({ "type": "message_start", "message": { "usage": {
+            "input_tokens": 1e308, "cache_creation_input_tokens": 1e308, "cache_read_input_tokens": u64::MAX } } }),
+        json!({ "type": "content_block_start", "index": 1e308, "content_block": { "type": "text", "text": "a" } }),
+        json!({ "type": "content_block_start", "content_block": { "type": "text", "text": "b" } }),
+    ];
+    let events = heard(&documents);
+    assert!(events.contains(&ModelEvent::Text("ab".into())), "{events:?}");
+}
