@@ -85,7 +85,7 @@ async fn s5_stop_is_answered_at_once_and_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn x62_s1_the_time_limit_ends_all_of_it() {
+async fn x62_s1_s2_the_time_limit_ends_all_of_it() {
     let runs = STUBBORN.iter().map(|text| async move {
         let processes = processes();
         // The time that the supervisor needs to start is not the command's.
