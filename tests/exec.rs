@@ -18,6 +18,8 @@ use cairn_testkit::provider::{Reply, Script, ScriptedServer, Step};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+#[path = "exec/inside.rs"]
+mod inside;
 #[path = "exec/trust.rs"]
 mod trust;
 

@@ -5,6 +5,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::print_stderr,
     reason = "a test fails by a panic, and says why on the terminal"
 )]
 
@@ -17,7 +18,7 @@ use cairn_protocol::{
 };
 use cairn_testkit::provider::Reply;
 use serde_json::Value;
-use story::Story;
+use story::{Says, Story};
 
 /// A window of a small local model; the reserve is a quarter.
 const SMALL: &str = "context_window = 16000";
@@ -136,6 +137,45 @@ async fn c6_a_provider_that_refuses_the_summary_too_does_not_end_the_session() {
         "{}",
         summaries[0].text
     );
+    story.host.shutdown().await;
+}
+
+#[tokio::test]
+async fn p12_a_command_that_the_sandbox_stopped_runs_outside_after_an_answer_of_its_own() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let made = folder.path().join("made-outside.txt");
+    let command = format!("touch '{}'", made.display());
+    let replies = vec![
+        Reply::call("shell", serde_json::json!({ "command": command })),
+        Reply::text("It cannot be made."),
+        Reply::text("Now it is there."),
+    ];
+    let mut story = Story::begin_with(&[], replies, SMALL).await;
+    if !story.walled {
+        eprintln!("skipped: no sandbox works on this machine");
+        return;
+    }
+    let allow = || Says::Card(cairn_protocol::ApprovalAnswer::AllowOnce);
+    assert_eq!(story.request("make it", vec![allow()]).await, TurnOutcome::Done);
+    assert!(!made.exists(), "the sandbox lets nothing be made there");
+    let snapshot = story.session.handle.snapshot().await.unwrap();
+    let failed = snapshot
+        .items
+        .iter()
+        .find(|item| matches!(&item.body, ItemBody::Tool(tool) if tool.walled));
+    let failed = failed.expect("the failure is put down to the sandbox").id.clone();
+    let turn = story.host.fresh_id().into();
+    story
+        .session
+        .handle
+        .run_outside(failed.clone(), turn)
+        .await
+        .unwrap();
+    assert!(!made.exists(), "a click on the offer runs nothing");
+    assert_eq!(story.until_end(vec![allow()].into()).await, TurnOutcome::Done);
+    assert!(made.exists());
+    let again = story.session.handle.run_outside(failed, "t9".into()).await;
+    assert_eq!(again.unwrap_err().code, cairn_protocol::ErrorCode::Stale);
     story.host.shutdown().await;
 }
 

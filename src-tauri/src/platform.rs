@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use cairn_host::Environment;
-use cairn_host::parts::restart_without;
+use cairn_host::parts::{inherited, restart};
 use tauri::utils::config::{Csp, CspDirectiveSources};
 use tauri::{Manager, Runtime, WebviewWindowBuilder};
+
+use crate::start::say;
 
 /// Scheme and host of the page. On Windows custom schemes are hosts.
 pub(crate) const PAGE: (&str, &str) = if cfg!(windows) {
@@ -22,17 +24,29 @@ const REMOTE_CONTROLS: [&str; 3] = [
     "TAURI_WEBVIEW_AUTOMATION",
 ];
 
-/// Before anything of the window toolkit exists. Fails when the program cannot run as it must. Case W27.
-pub(crate) fn prepare(environment: &Environment) -> Result<(), String> {
-    if !is_remote_controlled(environment) {
-        return Ok(());
+/// Before anything of the window toolkit exists: gives the environment, and sees to it that of its secrets neither the
+/// toolkit nor the processes that it starts know. Fails when the program cannot run as it must. Cases W27, L06.
+pub(crate) fn prepare() -> Result<Environment, String> {
+    let inherited = inherited();
+    let environment = Environment::new(inherited.variables);
+    let is_controlled = is_remote_controlled(&environment);
+    if !is_controlled && inherited.exposed.is_empty() {
+        return Ok(environment);
     }
-    // The toolkit reads them itself, and a variable cannot be taken from a process that has threads.
-    let error = restart_without(&REMOTE_CONTROLS);
-    Err(format!(
-        "{} would open the window to other programs, and starting without failed: {error}. Unset it",
-        REMOTE_CONTROLS.join(" or ")
-    ))
+    // The toolkit reads the process's own environment, and a variable cannot be taken from a process that has threads.
+    let without: &[&str] = if is_controlled { &REMOTE_CONTROLS } else { &[] };
+    let error = restart(without, &inherited.exposed);
+    if is_controlled {
+        return Err(format!(
+            "{} would open the window to other programs, and starting without failed: {error}. Unset it",
+            REMOTE_CONTROLS.join(" or ")
+        ));
+    }
+    // A key that the page's own processes could read is better than no window.
+    say(&format!(
+        "the keys in the environment could not be kept from the window's processes: {error}"
+    ));
+    Ok(environment)
 }
 
 fn is_remote_controlled(environment: &Environment) -> bool {

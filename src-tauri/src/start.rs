@@ -14,10 +14,10 @@ use crate::{bridge, instance, platform, scheme, window};
 
 /// Starts the program, or tells the running one to open a window. Returns when the last window is closed.
 pub(crate) fn run() -> ExitCode {
-    let environment = Environment::new(std::env::vars_os());
-    if let Err(problem) = platform::prepare(&environment) {
-        return refuse(&problem);
-    }
+    let environment = match platform::prepare() {
+        Ok(environment) => environment,
+        Err(problem) => return refuse(&problem),
+    };
     let folder = match folder_argument(std::env::args_os()) {
         Ok(folder) => folder,
         Err(problem) => return refuse(&problem),
@@ -71,9 +71,14 @@ pub(crate) fn run() -> ExitCode {
 
 /// Says on standard error why nothing opens; there is no window to say it in.
 fn refuse(problem: &str) -> ExitCode {
-    use std::io::Write;
-    writeln!(std::io::stderr(), "cairn-desktop: {problem}").unwrap_or_default();
+    say(problem);
     ExitCode::from(1)
+}
+
+/// Says something to whoever started it from a terminal.
+pub(crate) fn say(words: &str) {
+    use std::io::Write;
+    writeln!(std::io::stderr(), "cairn-desktop: {words}").unwrap_or_default();
 }
 
 fn folder_argument(arguments: impl Iterator<Item = OsString>) -> Result<Option<PathBuf>, String> {

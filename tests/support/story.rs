@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use cairn_host::parts::{HelperProgram, Input, Pace, Presence, Sandbox};
 use cairn_host::{Environment, Host, OpenSession, Project, Subscription};
@@ -30,6 +31,8 @@ pub(crate) struct Story {
     pub(crate) events: Subscription,
     pub(crate) files: TempProject,
     pub(crate) server: ScriptedServer,
+    /// Commands run within a sandbox, whatever the policy believes.
+    pub(crate) walled: bool,
     pub(crate) _home: TempDir,
 }
 
@@ -69,11 +72,17 @@ impl Story {
         let events = host.follow(&project, &id);
         let session = host.open_session(&project, &id, Presence::Person).await.unwrap();
         // What is enforced depends on the machine; the golden logs are those of one that enforces nothing.
+        let walled = Arc::new(AtomicBool::new(false));
+        let seen = walled.clone();
         session
             .handle
-            .change_policy(|policy| policy.sandbox = Sandbox::default())
+            .change_policy(move |policy| {
+                seen.store(policy.sandbox.is_enforced(), Ordering::SeqCst);
+                policy.sandbox = Sandbox::default();
+            })
             .await
             .unwrap();
+        session.handle.snapshot().await.unwrap();
         Self {
             host,
             project,
@@ -82,6 +91,7 @@ impl Story {
             events,
             files,
             server,
+            walled: walled.load(Ordering::SeqCst),
             _home: home,
         }
     }

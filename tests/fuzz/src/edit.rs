@@ -276,8 +276,19 @@ fn one_edit(bytes: &[u8], edit: &Replacement<'_>, result: &Result<Edited, (usize
         assert!(matches!(result, Err((0, EditError::Binary { .. }))), "{result:?}");
         return;
     };
+    let only_cr = encoding::decode(bytes).is_some_and(|now| now.text.contains('\r') && !now.text.contains('\n'));
+    let plain = |text: &str| {
+        let text = plain(text);
+        if only_cr { text.replace('\r', "\n") } else { text }
+    };
     let wanted: Vec<char> = plain(edit.old).chars().collect();
-    let found = places(&units, &wanted);
+    let mut found = places(&units, &wanted);
+    if let (Occurrences::Once, &[(first, last)]) = (edit.occurrences, found.as_slice()) {
+        // A second place within the first is one all the same.
+        let again = places(&units[first + 1..], &wanted);
+        let again = again.first().map(|(from, to)| (first + 1 + from, first + 1 + to));
+        found.extend(again.filter(|(from, _)| *from < last));
+    }
     let edited = match result {
         Err((0, EditError::NotFound { .. })) => return assert!(found.is_empty(), "{found:?} not found"),
         Err((0, EditError::Ambiguous { count, .. })) => {

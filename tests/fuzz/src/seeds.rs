@@ -192,6 +192,78 @@ pub fn stream() -> Vec<Vec<u8>> {
     .collect()
 }
 
+/// For streams of Anthropic Messages.
+pub fn messages() -> Vec<Vec<u8>> {
+    let start = |block: &str| {
+        format!("data: {{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{block}}}\n\n")
+    };
+    let delta =
+        |delta: &str| format!("data: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{delta}}}\n\n");
+    let stop = "data: {\"type\":\"content_block_stop\",\"index\":0}\n\n";
+    let end = "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"},\"usage\":{\"output_tokens\":2}}\n\ndata: {\"type\":\"message_stop\"}\n\n";
+    [
+        start(r#"{"type":"thinking","thinking":"","signature":""}"#)
+            + &delta(r#"{"type":"thinking_delta","thinking":"hm"}"#)
+            + &delta(r#"{"type":"signature_delta","signature":"s"}"#)
+            + stop
+            + end,
+        start(r#"{"type":"tool_use","id":"taken","name":"read_file","input":{}}"#)
+            + &delta(r#"{"type":"input_json_delta","partial_json":"{\"a\":"}"#)
+            + &delta(r#"{"type":"input_json_delta","partial_json":"1}"}"#)
+            + stop
+            + end,
+        start(r#"{"type":"redacted_thinking","data":"x"}"#)
+            + stop
+            + &start(r#"{"type":"text","text":"<tool_call>"}"#)
+            + &delta(r#"{"type":"text_delta","text":"{\"name\":\"read_file\",\"arguments\":{}}</tool_call>"}"#)
+            + end,
+        "event: ping\ndata: {\"type\":\"ping\"}\n\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"x\"}}\n\n".to_owned(),
+        r#"data: {"type":"message","content":[{"type":"text","text":"a"},{"type":"tool_use","name":"f","input":{"x":1}}],"stop_reason":"max_tokens","usage":{"input_tokens":1,"cache_read_input_tokens":2}}"#.to_owned(),
+    ]
+    .iter()
+    .map(|text| [&[7], text.as_bytes()].concat())
+    .collect()
+}
+
+/// For streams of OpenAI Responses.
+pub fn responses() -> Vec<Vec<u8>> {
+    let frame = |kind: &str, rest: &str| format!("data: {{\"type\":\"response.{kind}\",{rest}}}\n\n");
+    let call = r#"{"type":"function_call","call_id":"taken","name":"read_file","arguments":""}"#;
+    [
+        frame("output_item.added", r#""output_index":0,"item":{"type":"reasoning"}"#)
+            + &frame("reasoning_summary_text.delta", r#""output_index":0,"delta":"hm""#)
+            + &frame("reasoning_summary_part.added", r#""output_index":0"#)
+            + &frame("output_item.done", r#""output_index":0,"item":{"type":"reasoning","summary":[],"encrypted_content":"x"}"#)
+            + &frame("output_text.delta", r#""output_index":1,"delta":"yes""#)
+            + &frame("completed", r#""response":{"object":"response","status":"completed","usage":{"input_tokens":3}}"#),
+        frame("output_item.added", &format!("\"output_index\":0,\"item\":{call}"))
+            + &frame("function_call_arguments.delta", r#""output_index":0,"delta":"{}""#)
+            + &frame("function_call_arguments.done", r#""output_index":0,"arguments":"{}""#)
+            + &frame("incomplete", r#""response":{"object":"response","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}"#),
+        frame("completed", &format!("\"response\":{{\"object\":\"response\",\"status\":\"completed\",\"output\":[{call}]}}")),
+        frame("failed", r#""response":{"error":{"code":"rate_limit_exceeded","message":"x"}}"#),
+        "data: {\"type\":\"error\",\"code\":\"server_error\",\"message\":\"x\"}\n\n".to_owned(),
+    ]
+    .iter()
+    .map(|text| [&[7], text.as_bytes()].concat())
+    .collect()
+}
+
+/// For streams of Ollama's own protocol.
+pub fn ollama() -> Vec<Vec<u8>> {
+    [
+        r#"{"message":{"role":"assistant","content":"a","thinking":"hm"},"done":false}"#,
+        r#"{"message":{"content":"","tool_calls":[{"function":{"name":"read_file","arguments":{"a":1}}},{"id":"taken","function":{"name":"x","arguments":"{}"}}]}}"#,
+        r#"{"message":{"content":"```json\n{\"name\":\"read_file\",\"arguments\":{}}\n```"},"done":true,"done_reason":"stop"}"#,
+        r#"{"message":{"content":""},"done":true,"done_reason":"length","prompt_eval_count":3,"eval_count":1}"#,
+        r#"{"error":"x"}"#,
+        "data: {\"message\":{\"content\":\"\\ud83d\"}}\r\n\r\n: c\nno json",
+    ]
+    .iter()
+    .map(|text| [&[7], text.as_bytes(), b"\n"].concat())
+    .collect()
+}
+
 /// For command lines.
 pub fn line() -> Vec<Vec<u8>> {
     [

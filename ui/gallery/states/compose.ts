@@ -33,6 +33,7 @@ export const compose: GalleryState[] = [
   composer('composer-queue', { work: 'running', queue }),
   composer('composer-unknown', { meter: unknown, profile: null, profiles: [] }),
   composer('composer-plan', { mode: 'plan' }),
+  composer('composer-not-sandboxed', { mode: 'auto', unsandboxed: true }),
   composer('composer-long', {
     draft: Array.from({ length: 60 }, (_, i) => `Line ${i + 1} ${'of a long paste '.repeat(9)}`).join('\n'),
     profile: 'a-model-with-a-very-long-name-that-does-not-fit-anywhere-at-all',

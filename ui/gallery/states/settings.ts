@@ -1,6 +1,6 @@
 /** The settings page and its dialogs. */
 import { changedFacts } from '../../src/backend/fake';
-import type { Fact, FoundServer, SettingsView, TrustView } from '../../src/bindings';
+import type { Fact, FoundServer, SandboxView, SettingsView, TrustView } from '../../src/bindings';
 import type { SettingsActions } from '../../src/settings/actions';
 import {
   changed,
@@ -20,7 +20,8 @@ import SettingsStage from '../stages/SettingsStage.svelte';
 export const servers: FoundServer[] = [
   {
     name: 'Ollama',
-    base_url: 'http://127.0.0.1:11434/v1',
+    api: 'ollama',
+    base_url: 'http://127.0.0.1:11434',
     models: [
       { name: 'qwen3:8b', context_window: 32_768, tools: true, vision: false, bytes: 5_200_000_000 },
       { name: 'gemma3:12b', context_window: 131_072, tools: true, vision: true, bytes: 8_100_000_000 },
@@ -29,12 +30,25 @@ export const servers: FoundServer[] = [
   },
   {
     name: 'llama.cpp',
+    api: 'openai',
     base_url: 'http://127.0.0.1:8080/v1',
     models: [],
     problem: 'connection refused',
   },
-  { name: 'LM Studio', base_url: 'http://127.0.0.1:1234/v1', models: [], problem: 'connection refused' },
-  { name: 'vLLM', base_url: 'http://127.0.0.1:8000/v1', models: [], problem: 'no answer in 300 ms' },
+  {
+    name: 'LM Studio',
+    api: 'openai',
+    base_url: 'http://127.0.0.1:1234/v1',
+    models: [],
+    problem: 'connection refused',
+  },
+  {
+    name: 'vLLM',
+    api: 'openai',
+    base_url: 'http://127.0.0.1:8000/v1',
+    models: [],
+    problem: 'no answer in 300 ms',
+  },
 ];
 
 const facts: Fact[] = [
@@ -127,6 +141,9 @@ const page = (name: string, props: () => Record<string, unknown>): GalleryState 
   props,
 });
 
+const remedy =
+  'Install the package bubblewrap and allow unprivileged user namespaces, then start Cairn again';
+
 const bare: SettingsView = { ...view, profiles: [], default_profile: null, origins: [] };
 
 export const settingsStates: GalleryState[] = [
@@ -146,6 +163,48 @@ export const settingsStates: GalleryState[] = [
         'line 14, column 9: expected `=` after the key `base_url`\n14 | base_url "http://127.0.0.1:11434/v1"\n   |         ^',
     },
     actions: actions(),
+  })),
+  page('settings-sandbox-none', () => ({
+    view,
+    actions: actions(),
+    section: { name: 'sandbox' },
+    sandbox: {
+      level: 'none',
+      layer: '',
+      gaps: [],
+      why_not: [
+        'bubblewrap is not installed',
+        'Landlock is not there: the kernel answers "operation not supported"',
+      ],
+      remedy,
+    } satisfies SandboxView,
+  })),
+  page('settings-sandbox-partly', () => ({
+    view,
+    actions: actions(),
+    section: { name: 'sandbox' },
+    sandbox: {
+      level: 'partly',
+      layer: 'Landlock and a filter of system calls',
+      gaps: [
+        'protected files inside the project not enforced, credential files inside it can be read',
+        'signals to your other processes not enforced',
+      ],
+      why_not: ['bubblewrap could not make a user namespace: permission denied'],
+      remedy,
+    } satisfies SandboxView,
+  })),
+  page('settings-sandbox-whole', () => ({
+    view,
+    actions: actions(),
+    section: { name: 'sandbox' },
+    sandbox: {
+      level: 'whole',
+      layer: 'bubblewrap (/usr/bin/bwrap)',
+      gaps: [],
+      why_not: [],
+      remedy: '',
+    } satisfies SandboxView,
   })),
   page('settings-profile', () => ({ view, actions: actions(), edit: 'work' })),
   page('settings-no-keychain', () => ({

@@ -160,6 +160,7 @@ export class FakeBackend implements Backend {
     'turn/stop': () => ({}),
     'turn/continue': () => ({}),
     'turn/retry_now': () => ({}),
+    'call/run_outside': () => ({}),
     'context/summarise': () => ({}),
     'context/mark': () => ({}),
     'queue/edit': () => ({}),
@@ -177,6 +178,13 @@ export class FakeBackend implements Backend {
       height: 720,
       bytes: 84_211,
       name,
+    }),
+    'sandbox/get': () => ({
+      level: 'whole' as const,
+      layer: 'bubblewrap (/usr/bin/bwrap)',
+      gaps: [],
+      why_not: [],
+      remedy: '',
     }),
     'settings/get': () => this.#settings,
     'settings/set': ({ theme, default_mode, default_profile, reading }) => {
@@ -219,7 +227,8 @@ export class FakeBackend implements Backend {
       servers: [
         {
           name: 'Ollama',
-          base_url: 'http://127.0.0.1:11434/v1',
+          api: 'ollama',
+          base_url: 'http://127.0.0.1:11434',
           models: [
             { name: 'qwen3:8b', context_window: 32_768, tools: true, vision: false, bytes: 5_200_000_000 },
           ],
@@ -227,17 +236,25 @@ export class FakeBackend implements Backend {
         },
         {
           name: 'llama.cpp',
+          api: 'openai',
           base_url: 'http://127.0.0.1:8080/v1',
           models: [],
           problem: 'connection refused',
         },
         {
           name: 'LM Studio',
+          api: 'openai',
           base_url: 'http://127.0.0.1:1234/v1',
           models: [],
           problem: 'connection refused',
         },
-        { name: 'vLLM', base_url: 'http://127.0.0.1:8000/v1', models: [], problem: 'connection refused' },
+        {
+          name: 'vLLM',
+          api: 'openai',
+          base_url: 'http://127.0.0.1:8000/v1',
+          models: [],
+          problem: 'connection refused',
+        },
       ],
     }),
     'trust/get': () => this.#trust,

@@ -12,6 +12,7 @@ import type { ProcessOutput } from "./ProcessOutput";
 import type { ProjectView } from "./ProjectView";
 import type { RuleListResult } from "./RuleListResult";
 import type { RuleMeaning } from "./RuleMeaning";
+import type { SandboxView } from "./SandboxView";
 import type { SearchResult } from "./SearchResult";
 import type { Session } from "./Session";
 import type { SessionListResult } from "./SessionListResult";
@@ -92,6 +93,10 @@ export type MethodResults = {
  */
 "turn/retry_now": Nothing, 
 /**
+ * Has a command that failed within the sandbox asked about to run outside of it; nothing runs without that answer.
+ */
+"call/run_outside": Nothing, 
+/**
  * Summarises the older part of the conversation now.
  */
 "context/summarise": Nothing, 
@@ -155,6 +160,10 @@ export type MethodResults = {
  * Ends a process that was left behind, with what it started; answers what is left then.
  */
 "process/end_leftover": LeftoversResult, 
+/**
+ * What holds commands in on this machine; found by trying, once per process.
+ */
+"sandbox/get": SandboxView, 
 /**
  * Settings as they hold.
  */

@@ -33,6 +33,10 @@ target: string,
  */
 from_text: boolean, 
 /**
+ * It failed within the sandbox, which may be why: the person can have it run outside. SPEC P12.
+ */
+walled: boolean, 
+/**
  * Who let it run, or did not; none until judged.
  */
 decided: Decided | null, 

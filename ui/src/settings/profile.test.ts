@@ -60,7 +60,13 @@ describe('X141: a model profile while it is typed', () => {
     ['hf.co/some/Model.gguf', [], 'hf-co-some-Model-gguf'],
     ['模型', [], 'local'],
   ] as const)('a_found_model_%s_gets_a_valid_free_name', (model, taken, name) => {
-    const server = { name: 'Ollama', base_url: 'http://127.0.0.1:11434/v1', models: [], problem: null };
+    const server = {
+      name: 'Ollama',
+      api: 'ollama' as const,
+      base_url: 'http://127.0.0.1:11434',
+      models: [],
+      problem: null,
+    };
     const found = { name: model, context_window: null, tools: null, vision: null, bytes: null };
     const draft = draftOfFound(server, found, taken, true);
     expect(draft.name).toBe(name);

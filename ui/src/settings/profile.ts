@@ -3,7 +3,7 @@
  *
  * Pure. Owns: what each field may hold. A number that is none stays as it was typed (X141).
  */
-import type { FoundModel, FoundServer, Profile, ProfileParams } from '../bindings';
+import type { Effort, FoundModel, FoundServer, Profile, ProfileParams } from '../bindings';
 import { t } from '../text';
 
 /** The form, all text. */
@@ -16,7 +16,11 @@ export type ProfileDraft = {
   max_output_tokens: string;
   temperature: string;
   price_input: string;
+  /** Empty leaves it to the server. */
+  effort: Effort | '';
+  keep_alive: string;
   price_cached: string;
+  price_cache_write: string;
   price_output: string;
   make_default: boolean;
 };
@@ -33,7 +37,10 @@ const nothing: ProfileDraft = {
   max_output_tokens: '',
   temperature: '',
   price_input: '',
+  effort: '',
+  keep_alive: '',
   price_cached: '',
+  price_cache_write: '',
   price_output: '',
   make_default: false,
 };
@@ -53,7 +60,10 @@ export function draftOf(profile: Profile | null, isDefault: boolean): ProfileDra
     max_output_tokens: typed(profile.max_output_tokens),
     temperature: typed(profile.temperature),
     price_input: typed(profile.prices?.input),
+    effort: profile.effort ?? '',
+    keep_alive: profile.keep_alive ?? '',
     price_cached: typed(profile.prices?.cached),
+    price_cache_write: typed(profile.prices?.cache_write),
     price_output: typed(profile.prices?.output),
     make_default: isDefault,
   };
@@ -69,8 +79,12 @@ export function draftOfFound(
   const stem = model.name.replace(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+|-+$/g, '') || 'local';
   let name = stem;
   for (let n = 2; taken.includes(name); n += 1) name = `${stem}-${n}`;
-  return { ...nothing, name, base_url: server.base_url, model: model.name, make_default: isDefault };
+  const { api, base_url } = server;
+  return { ...nothing, name, api, base_url, model: model.name, make_default: isDefault };
 }
+
+/** The fields of prices, in the order of the form. */
+export const prices = ['price_input', 'price_cached', 'price_cache_write', 'price_output'] as const;
 
 /** What is wrong with the form; empty when it can be saved. */
 export function problemsOf(draft: ProfileDraft, taken: readonly string[]): Problems {
@@ -85,7 +99,7 @@ export function problemsOf(draft: ProfileDraft, taken: readonly string[]): Probl
     const value = numberOf(draft[field]);
     if (value !== null && !(Number.isInteger(value) && value > 0)) bad(problems, draft, field);
   }
-  for (const field of ['temperature', 'price_input', 'price_cached', 'price_output'] as const) {
+  for (const field of ['temperature', ...prices] as const) {
     const value = numberOf(draft[field]);
     if (value !== null && !(value >= 0)) bad(problems, draft, field);
   }
@@ -95,7 +109,8 @@ export function problemsOf(draft: ProfileDraft, taken: readonly string[]): Probl
 /** The parameters to send; only for a form without problems. */
 export function paramsOf(draft: ProfileDraft): ProfileParams {
   const { name, api, make_default } = draft;
-  const priced = draft.price_input + draft.price_cached + draft.price_output !== '';
+  const priced = prices.some((field) => draft[field] !== '');
+  const written = numberOf(draft.price_cache_write);
   return {
     name,
     api,
@@ -104,10 +119,13 @@ export function paramsOf(draft: ProfileDraft): ProfileParams {
     context_window: numberOf(draft.context_window),
     max_output_tokens: numberOf(draft.max_output_tokens),
     temperature: numberOf(draft.temperature),
+    ...(draft.effort === '' ? {} : { effort: draft.effort }),
+    ...(draft.keep_alive.trim() === '' ? {} : { keep_alive: draft.keep_alive.trim() }),
     prices: priced
       ? {
           input: numberOf(draft.price_input) ?? 0,
           cached: numberOf(draft.price_cached) ?? numberOf(draft.price_input) ?? 0,
+          ...(written === null ? {} : { cache_write: written }),
           output: numberOf(draft.price_output) ?? 0,
         }
       : null,

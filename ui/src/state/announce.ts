@@ -57,6 +57,9 @@ function sentenceEnd(text: string): number {
   return end;
 }
 
+/** Signs that are said at once: nobody listens longer, and the page has to hold them as one line. */
+const MOST_SAID = 4_000;
+
 /** Follows one growing item and gives what is newly finished. */
 export class Sentences {
   #item = '';
@@ -90,6 +93,6 @@ export class Sentences {
         this.#signs = end;
       }
     }
-    return said.trim();
+    return said.trim().slice(0, MOST_SAID);
   }
 }

@@ -7,6 +7,7 @@ import type {
   Event,
   Notice,
   ProjectView,
+  SandboxView,
   SearchHit,
   Session,
   SessionId,
@@ -41,6 +42,8 @@ export interface ToastView {
 export class ProjectState {
   project = $state.raw<ProjectView | null>(null);
   settings = $state.raw<SettingsView | null>(null);
+  /** What holds commands in; none while that is not known. */
+  sandbox = $state.raw<SandboxView | null>(null);
   /** Newest first. */
   sessions = $state.raw<readonly Session[]>([]);
   more = $state(false);
@@ -125,6 +128,7 @@ export class ProjectState {
       await this.#openFirst(project);
       this.#lookForLeftovers();
       void this.inbox.load();
+      void this.#lookAtSandbox();
     } catch (cause) {
       this.problem = RequestFailed.from(cause);
       if (again) this.triedAgain = now();
@@ -144,6 +148,16 @@ export class ProjectState {
       this.#failed(cause);
     }
     this.place = !this.current && !project.has_model ? 'start' : 'session';
+  }
+
+  /** Nothing waits for it: it is tried by starting a program, and then known for the life of the window. */
+  async #lookAtSandbox(): Promise<void> {
+    if (this.sandbox !== null) return;
+    try {
+      this.sandbox = await this.backend.request('sandbox/get', {});
+    } catch {
+      // Not known: nothing is claimed, and cards say what holds each command.
+    }
   }
 
   /** A failure here is none of the window: what runs is not changed by it. */

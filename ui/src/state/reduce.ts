@@ -20,6 +20,7 @@ import type {
   TodoItem,
   Turn,
 } from '../bindings';
+import { keptBlocks } from './kept';
 
 /** All that the window draws of one session. Unchanged parts keep their identity. */
 export interface SessionView {
@@ -140,7 +141,7 @@ function applyStored(view: SessionView, event: Event): SessionView {
     case 'item_completed':
       return {
         ...view,
-        items: put(view.items, event.item),
+        items: put(view.items, drawnOnce(view.items, event.item)),
         textBytes: forget(view.textBytes, event.item.id),
       };
     case 'approval_requested':
@@ -174,6 +175,12 @@ function marked(
   if (mark) all.set(item, mark);
   else all.delete(item);
   return all;
+}
+
+/** The item with those of its blocks that are drawn already: at its end all of them come once more. */
+function drawnOnce(items: readonly Item[], item: Item): Item {
+  const former = items[lastIndex(items, item.id)]?.rendered;
+  return former && item.rendered ? { ...item, rendered: keptBlocks(former, item.rendered) } : item;
 }
 
 function grow(view: SessionView, id: ItemId, delta: Delta): SessionView {

@@ -150,6 +150,11 @@ export class SessionState {
     return this.#backend.request('turn/retry_now', { session: this.id });
   }
 
+  /** Has a command asked about to run outside the sandbox. */
+  runOutside(item: ItemId): Promise<unknown> {
+    return this.#backend.request('call/run_outside', { session: this.id, item });
+  }
+
   /** Has the older part of the conversation summarised. */
   summarise(): Promise<unknown> {
     return this.#backend.request('context/summarise', { session: this.id });

@@ -105,5 +105,5 @@ export function isOver(state: ItemState): boolean {
 /** Words of an item for one line: the person's message without line breaks. */
 export function firstWords(item: Item | undefined): string {
   if (item?.body.kind !== 'user') return '';
-  return item.body.text.replace(/\s+/g, ' ').trim().slice(0, 200);
+  return item.body.text.slice(0, 1_000).replace(/\s+/g, ' ').trim().slice(0, 200);
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use cairn_policy::{Policy, RuleSet};
 use cairn_protocol::{
     ApiError, ApprovalAnswer, ApprovalId, CallId, Delta, Event, EventBody, ItemBody, ItemId, QuestionAnswer,
-    QuestionId, SessionSnapshot, WIRE_VERSION,
+    QuestionId, SessionSnapshot, TurnId, WIRE_VERSION,
 };
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
@@ -96,6 +96,11 @@ enum Command {
     Answer {
         question: QuestionId,
         answers: Vec<QuestionAnswer>,
+        done: oneshot::Sender<Result<(), ApiError>>,
+    },
+    RunOutside {
+        item: ItemId,
+        turn: TurnId,
         done: oneshot::Sender<Result<(), ApiError>>,
     },
     UseModel {
@@ -303,6 +308,14 @@ impl Driver {
                 let mut taken = self.machine.check_answers(&question, &answers);
                 if taken.is_ok() {
                     self.feed(Input::AnswerQuestion { question, answers }).await;
+                    taken = self.stored();
+                }
+                done.send(taken).unwrap_or_default();
+            }
+            Command::RunOutside { item, turn, done } => {
+                let mut taken = self.machine.check_outside(&item);
+                if taken.is_ok() {
+                    self.feed(Input::RunOutside { item, turn }).await;
                     taken = self.stored();
                 }
                 done.send(taken).unwrap_or_default();

@@ -93,6 +93,14 @@ pub enum Input {
         /// The answer.
         answer: ApprovalAnswer,
     },
+    /// The person wants a command that failed within the sandbox asked about to run outside; checked with
+    /// `TurnMachine::check_outside` first.
+    RunOutside {
+        /// Its item.
+        item: ItemId,
+        /// Id for the request that this begins when none runs.
+        turn: TurnId,
+    },
     /// The person answered a question.
     AnswerQuestion {
         /// The question.

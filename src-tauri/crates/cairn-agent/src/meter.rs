@@ -13,6 +13,8 @@ const BYTES_PER_TOKEN: u64 = 4;
 /// A provider's count beyond this many times our estimate, and this many more, is no count.
 const MOST_PER_ESTIMATE: u64 = 8;
 const MOST_MORE: u64 = 20_000;
+/// A request smaller than this is not said to be cut: the estimate of little text is rough.
+const LEAST_CUT: u64 = 2_000;
 /// Tokens a call or message costs beside its text.
 const FRAME: u64 = 8;
 /// Share of the window kept for the reply when the model names no limit of its own: a quarter, at most this much.
@@ -28,6 +30,20 @@ pub fn picture_tokens(picture: &Picture) -> u64 {
     let (width, height) = (u64::from(picture.width).max(1), u64::from(picture.height).max(1));
     let longest = width.max(height).max(1_568);
     (width * 1_568 / longest) * (height * 1_568 / longest) / 750
+}
+
+/// What a provider's count of a request is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// It is the number from now on.
+    Taken,
+    /// None, or one that no text of this size can have.
+    NoCount,
+    /// Far less than was sent: the server read only a part. SPEC M5, case T13.
+    Cut {
+        /// Tokens that were sent, estimated.
+        sent: u64,
+    },
 }
 
 /// What the meter knows.
@@ -157,7 +173,7 @@ impl Meter {
     }
 
     /// The provider reported what a request took: `sent` items of the log were in it, all are there now with the reply.
-    pub fn reported(&mut self, log: &SessionLog, sent: usize, input: u64, output: u64) {
+    pub fn reported(&mut self, log: &SessionLog, sent: usize, input: u64, output: u64) -> Count {
         let items = log.items();
         let context = Context::of(items.get(..sent).unwrap_or(items), log.marks());
         let estimate = self.rules + self.notes + Shares::of(&context).sum();
@@ -168,7 +184,12 @@ impl Meter {
                     .saturating_mul(MOST_PER_ESTIMATE)
                     .saturating_add(MOST_MORE)
         {
-            return;
+            return Count::NoCount;
+        }
+        if estimate >= LEAST_CUT && input < self.scaled(estimate) / 10 * 4 {
+            return Count::Cut {
+                sent: self.scaled(estimate),
+            };
         }
         if estimate > 200 {
             self.factor = (input as f64 / estimate as f64).clamp(0.5, 4.0);
@@ -178,6 +199,7 @@ impl Meter {
             tokens: input.saturating_add(output.min(MOST_MORE * 100)),
             items: items.len(),
         });
+        Count::Taken
     }
 
     /// The server refused as too long what was thought to take `used` tokens of a window: it counts more.
@@ -347,6 +369,19 @@ mod tests {
         assert!(meter.used(&log) > 1_000, "what decides is still estimated");
         meter.reported(&log, 1, 1_300, 0);
         assert_eq!(meter.read(&log, None).used, Some(1_300));
+    }
+
+    #[test]
+    fn t13_a_count_far_below_what_was_sent_is_a_cut_prompt_and_teaches_nothing() {
+        let mut meter = Meter::new(9_000, 0);
+        let log = log(&["hello"]);
+        let before = meter.used(&log);
+        assert!(matches!(meter.reported(&log, 1, 2_048, 10), Count::Cut { sent } if sent > 9_000));
+        assert_eq!(meter.used(&log), before);
+        assert_eq!(meter.reported(&log, 1, 0, 10), Count::NoCount);
+        assert_eq!(meter.reported(&log, 1, 6_000, 10), Count::Taken);
+        // A little text is counted as it comes.
+        assert_eq!(Meter::new(100, 0).reported(&log, 1, 20, 1), Count::Taken);
     }
 
     #[test]

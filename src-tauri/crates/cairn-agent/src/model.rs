@@ -61,7 +61,7 @@ pub struct Message {
 }
 
 /// One request to a model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelRequest {
     /// The system prompt, in the stable order of its parts.
     pub system: String,

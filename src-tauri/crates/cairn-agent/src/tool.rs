@@ -218,6 +218,8 @@ pub struct ToolOutcome {
     pub timed_out: bool,
     /// It was stopped by the person.
     pub stopped: bool,
+    /// It failed within the sandbox, which may be why.
+    pub walled: bool,
     /// What it tells of changes by itself, as a running process does: asking again is no repetition. SPEC L3.
     pub unsettled: bool,
     /// The whole text for the model; the driver cuts it to the budget.

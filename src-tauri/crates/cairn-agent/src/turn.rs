@@ -29,6 +29,7 @@ mod ending;
 mod gate;
 mod messages;
 mod outside;
+mod rerun;
 mod restore;
 mod stuck;
 mod summarising;
@@ -70,9 +71,15 @@ pub struct TurnMachine {
     steps: u32,
     /// Tokens of the next request right after the last summary.
     summarised_at: Option<u64>,
+    /// A reply of this request was cut off by a full window already.
+    cut_off: bool,
+    /// It was said that the server cuts the prompt.
+    told_cut: bool,
     /// The person asked for a summary while a request runs.
     summary_wanted: bool,
     stuck: stuck::Stuck,
+    /// A command that the person wants run outside, before the model's next step.
+    rerun: Option<ItemId>,
     /// Items of the log that were in a request which the model's server took.
     accepted: usize,
     /// The server refused this request as too long already.
@@ -128,8 +135,11 @@ impl TurnMachine {
             counter: 0,
             steps: 0,
             summarised_at: None,
+            cut_off: false,
+            told_cut: false,
             summary_wanted: false,
             stuck: stuck::Stuck::default(),
+            rerun: None,
             accepted: 0,
             overflowed: false,
             sent_now: Vec::new(),
@@ -213,6 +223,7 @@ impl TurnMachine {
             }
             Input::SetPlan(plan) => self.set_plan(plan),
             Input::AnswerApproval { approval, answer } => self.answer_approval(&approval, answer),
+            Input::RunOutside { item, turn } => self.run_outside(&item, turn),
             Input::AnswerQuestion { question, answers } => self.answer_question(&question, answers),
             Input::Model(event) => self.model_said(event),
             Input::ModelFailed(error) => self.model_failed(error),
@@ -259,6 +270,7 @@ impl TurnMachine {
         if self.model.as_ref().is_some_and(|known| known.name != info.name) {
             self.meter.model_changed();
             self.summarised_at = None;
+            self.told_cut = false;
             self.accepted = 0;
         }
         self.model = Some(info);
@@ -298,6 +310,7 @@ impl TurnMachine {
     /// Ends the request: its counts are final, everything is synced, the next queued message may begin.
     fn finish(&mut self, outcome: TurnOutcome) {
         self.phase = Phase::Idle;
+        self.forget_rerun();
         self.policy.edits = Edits::AsMode;
         self.policy
             .rules

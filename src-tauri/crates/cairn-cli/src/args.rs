@@ -93,6 +93,16 @@ pub(crate) struct Sessions {
     pub(crate) action: SessionsAction,
 }
 
+impl Sessions {
+    /// Whether nothing is changed.
+    pub(crate) fn only_reads(&self) -> bool {
+        match self.action {
+            SessionsAction::List { .. } | SessionsAction::Show { .. } | SessionsAction::Search { .. } => true,
+            SessionsAction::Delete { .. } => false,
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsAction {
     /// List sessions, newest first.

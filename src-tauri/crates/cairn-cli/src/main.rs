@@ -63,15 +63,15 @@ fn main() -> ExitCode {
 
 async fn run(args: Args, environment: Environment) -> u8 {
     let inside = environment.get("CAIRN_INSIDE").is_some();
-    let Some(command) = args.command else {
-        return open::window(args.folder.as_deref(), &environment);
-    };
-    if inside && !matches!(command, Command::Doctor | Command::Sessions(_)) {
+    if inside && !only_reads(args.command.as_ref()) {
         out::problem(
             "This runs inside a command that Cairn started: there it cannot change what Cairn may do.",
         );
         return USAGE;
     }
+    let Some(command) = args.command else {
+        return open::window(args.folder.as_deref(), &environment);
+    };
     let demo = matches!(&command, Command::Exec(exec) if exec.profile.as_deref() == Some("demo"));
     let host = match start(environment, demo) {
         Ok(host) => host,
@@ -90,6 +90,15 @@ async fn run(args: Args, environment: Environment) -> u8 {
     match done {
         Ok(code) => code,
         Err(error) => failed(&error),
+    }
+}
+
+/// Whether it changes nothing of ours; a window could be made to change everything.
+fn only_reads(command: Option<&Command>) -> bool {
+    match command {
+        Some(Command::Doctor) => true,
+        Some(Command::Sessions(sessions)) => sessions.only_reads(),
+        Some(Command::Exec(_) | Command::Allow(_) | Command::Config(_)) | None => false,
     }
 }
 

@@ -137,6 +137,14 @@ pub fn child_environment(
     environment.into_iter().collect()
 }
 
+/// Whether a variable is a secret that a program which we start, or a library in us, has no business with: our own and
+/// providers' keys, and what is named like a secret. What a window system hands to the window it asked for is none.
+pub(crate) fn is_secret_variable(name: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_uppercase();
+    let is_token_of_the_desktop = name == "XDG_ACTIVATION_TOKEN";
+    !is_token_of_the_desktop && (PROVIDER_KEYS.contains(&name.as_str()) || is_secret(&name))
+}
+
 /// The environment of a helper, made from `parent`.
 pub(crate) fn helper_environment(
     parent: impl IntoIterator<Item = (OsString, OsString)>,

@@ -39,7 +39,7 @@ pub use picture::{
 pub use processes::group::{Facts, Group, Printed, Ran};
 pub use processes::{HelperProgram, Processes};
 pub use sandbox::{Confinement, Gap, Layer, Network, Walls};
-pub use successor::{become_program, restart_without};
+pub use successor::{Inherited, become_program, inherited, restart};
 
 /// The argument that makes a program of ours a helper; the role follows it.
 pub const HELPER_FLAG: &str = "--cairn-helper";

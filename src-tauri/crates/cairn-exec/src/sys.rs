@@ -236,6 +236,14 @@ pub(crate) fn close_all_but(keep: &[RawFd]) {
     }
 }
 
+/// The file behind a number that this process was started with. Only for numbers that are known to be nobody else's: the
+/// caller has looked what is behind it, and does so once.
+pub(crate) fn take_descriptor(number: RawFd) -> std::fs::File {
+    // SAFETY: it was inherited through exec, so no owner of it exists in this process; closing a wrong number would
+    // disturb files, never memory.
+    unsafe { std::fs::File::from_raw_fd(number) }
+}
+
 fn set_of(signals: &[Signal]) -> libc::sigset_t {
     // SAFETY: the set is a local that `sigemptyset` initialises; the numbers come from a type that holds valid ones.
     unsafe {

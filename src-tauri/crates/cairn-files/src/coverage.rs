@@ -345,19 +345,26 @@ fn moved(ranges: &[LineRange], shifts: &[Shift]) -> Vec<LineRange> {
     // First old line that is not dealt with yet.
     let mut next = 1_u64;
     let shift = |line: u64, delta: i64| line.saturating_add_signed(delta);
-    for edit in shifts {
+    let mut edits = shifts.iter().peekable();
+    while let Some(edit) = edits.next() {
+        let (mut last, mut change) = (edit.last, edit.delta);
+        // Edits of one line stand or fall together: what none of them put there may be in it still.
+        while let Some(more) = edits.next_if(|more| more.first <= last) {
+            last = last.max(more.last);
+            change += more.delta;
+        }
         keep(&mut out, ranges, next, edit.first.saturating_sub(1), delta);
         let whole = ranges
             .iter()
-            .any(|range| range.first <= edit.first && edit.last <= range.last);
+            .any(|range| range.first <= edit.first && last <= range.last);
         if whole {
             out.push(LineRange {
                 first: shift(edit.first, delta),
-                last: shift(edit.last, delta + edit.delta),
+                last: shift(last, delta + change),
             });
         }
-        delta += edit.delta;
-        next = next.max(edit.last + 1);
+        delta += change;
+        next = next.max(last + 1);
     }
     keep(&mut out, ranges, next, u64::MAX, delta);
     out

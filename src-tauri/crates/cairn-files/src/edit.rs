@@ -137,9 +137,14 @@ fn apply_one(bytes: &[u8], edit: &Replacement<'_>) -> Result<Option<(Vec<u8>, Ve
     }
     let decoded = encoding::decode(bytes).ok_or(EditError::Binary { bytes: bytes.len() })?;
     let ends = lines::ends_of(&decoded.text);
-    let found = lines::find_all(&decoded.text, edit.old, ends);
+    let mut found = lines::find_all(&decoded.text, edit.old, ends);
+    if let (Occurrences::Once, [only]) = (edit.occurrences, found.as_slice()) {
+        let again = lines::find_overlapping(&decoded.text, edit.old, only, ends);
+        found.extend(again);
+    }
     if found.is_empty() {
-        let nearest = nearest::find(&lines::to_lf(&decoded.text, ends), &lines::model_text(edit.old));
+        let wanted = lines::plain(edit.old, ends);
+        let nearest = nearest::find(&lines::to_lf(&decoded.text, ends), &wanted);
         return Err(EditError::NotFound {
             nearest: nearest.map(Box::new),
         });
@@ -165,15 +170,24 @@ fn apply_one(bytes: &[u8], edit: &Replacement<'_>) -> Result<Option<(Vec<u8>, Ve
 }
 
 fn shifts(text: &str, found: &[Range<usize>], edit: &Replacement<'_>, ends: LineEnds) -> Vec<Shift> {
-    let old = lines::model_text(edit.old);
+    let (old, new) = (lines::plain(edit.old, ends), lines::plain(edit.new, ends));
     let inner = old.strip_suffix('\n').unwrap_or(&old).matches('\n').count() as u64;
     let breaks = |text: &str| text.matches('\n').count() as i64;
-    let delta = breaks(&lines::model_text(edit.new)) - breaks(&old);
+    let delta = breaks(&new) - breaks(&old);
+    // What stands after the match loses its line break to what stands before it, and the two become one line.
+    let joins = |range: &Range<usize>| {
+        let begins_line = text
+            .get(..range.start)
+            .is_none_or(|before| before.is_empty() || before.ends_with(['\n', '\r']));
+        let keeps_lines = new.ends_with('\n') || (new.is_empty() && begins_line);
+        old.ends_with('\n') && !keeps_lines && range.end < text.len()
+    };
     number_lines(text, found, ends)
         .into_iter()
-        .map(|first| Shift {
+        .zip(found)
+        .map(|(first, range)| Shift {
             first,
-            last: first + inner,
+            last: first + inner + u64::from(joins(range)),
             delta,
         })
         .collect()

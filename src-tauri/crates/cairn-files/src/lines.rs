@@ -87,6 +87,17 @@ pub fn model_text(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
+/// A text of the model's as [`to_lf`] writes a text with those ends: in a file whose lines end with `\r`, so may the
+/// model's.
+pub fn plain(text: &str, ends: LineEnds) -> String {
+    let text = model_text(text);
+    if ends == LineEnds::All(LineEnd::Cr) {
+        text.replace('\r', "\n")
+    } else {
+        text
+    }
+}
+
 /// The lines of a text with their ends; the last may have none. An empty text has no line.
 pub fn split(text: &str, ends: LineEnds) -> Vec<&str> {
     let last = if ends == LineEnds::All(LineEnd::Cr) {
@@ -121,7 +132,7 @@ pub(crate) fn count(text: &str, byte: u8) -> usize {
 
 /// All places of `wanted` in `text`, without overlap, whatever line ends either has.
 pub fn find_all(text: &str, wanted: &str, ends: LineEnds) -> Vec<Range<usize>> {
-    let wanted = model_text(wanted);
+    let wanted = plain(wanted, ends);
     if wanted.is_empty() {
         return Vec::new();
     }
@@ -151,6 +162,28 @@ pub fn find_all(text: &str, wanted: &str, ends: LineEnds) -> Vec<Range<usize>> {
         .collect()
 }
 
+/// A second place of `wanted` that overlaps the one found, as that of `aa` in `aaa`.
+pub fn find_overlapping(
+    text: &str,
+    wanted: &str,
+    found: &Range<usize>,
+    ends: LineEnds,
+) -> Option<Range<usize>> {
+    let place = text.get(found.clone())?;
+    // A line end of two characters is one.
+    let step = match place.strip_prefix("\r\n") {
+        Some(_) => 2,
+        None => place.chars().next()?.len_utf8(),
+    };
+    let from = found.start + step;
+    // It begins within the one found, and at most each of its line ends is twice as long as there.
+    let until = text.ceil_char_boundary(found.end.saturating_add(place.len() * 2));
+    let again = find_all(text.get(from..until)?, wanted, ends)
+        .into_iter()
+        .next()?;
+    (from + again.start < found.end).then(|| from + again.start..from + again.end)
+}
+
 /// Places in a text whose CRLFs were folded to LF, as places in the text itself. `marks` ascend.
 fn unfold(text: &str, marks: &[usize]) -> Vec<usize> {
     let bytes = text.as_bytes();
@@ -173,7 +206,7 @@ fn unfold(text: &str, marks: &[usize]) -> Vec<usize> {
 /// Where the file mixes them, the n-th line end takes that of the n-th line end replaced; beyond those, the last
 /// one replaced; and where none was replaced, the one of the line before or the usual one.
 pub fn with_ends_of(new: &str, text: &str, replaced: &Range<usize>, ends: LineEnds) -> String {
-    let new = model_text(new);
+    let new = plain(new, ends);
     match ends {
         LineEnds::None | LineEnds::All(LineEnd::Lf) => new,
         LineEnds::All(end) => new.replace('\n', end.text()),

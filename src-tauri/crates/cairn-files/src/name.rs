@@ -23,7 +23,8 @@ pub fn to_text(name: &OsStr) -> String {
     text
 }
 
-/// The name that [`to_text`] wrote with `\xNN`; none when there is no such escape in it.
+/// The name that [`to_text`] wrote with `\xNN`; none when there is no such escape in it. What [`to_text`] never writes
+/// so, as `\x41`, stands for itself.
 pub fn from_escaped(text: &str) -> Option<OsString> {
     if !text.contains("\\x") {
         return None;
@@ -38,7 +39,7 @@ pub fn from_escaped(text: &str) -> Option<OsString> {
             .get(2..4)
             .and_then(|digits| u8::from_str_radix(digits, 16).ok())
         {
-            Some(byte) if byte != 0 => {
+            Some(byte) if byte != 0 && !matches!(byte, 0x20..=0x7e) => {
                 bytes.push(byte);
                 rest = after.get(4..).unwrap_or_default();
                 found = true;
@@ -64,6 +65,15 @@ fn escape(text: &mut String, bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn t6_takes_an_escape_that_was_never_written_literally() {
+        for text in ["a\\x41", "C:\\x20b", "\\x7e", "a\\x00"] {
+            assert_eq!(from_escaped(text), None, "{text}");
+        }
+        let name = OsString::from_vec(b"a\\x41\xff".to_vec());
+        assert_eq!(from_escaped(&to_text(&name)), Some(name));
+    }
 
     #[test]
     fn f14_writes_every_byte_of_a_name_and_reads_it_back() {

@@ -175,6 +175,7 @@ impl Window {
             Request::TurnStop(params) => json(self.stop(params).await?),
             Request::TurnContinue(params) => json(self.go_on(params).await?),
             Request::TurnRetryNow(params) => json(self.retry_now(params).await?),
+            Request::CallRunOutside(params) => json(self.run_outside(params).await?),
             Request::ContextSummarise(params) => json(self.summarise(params).await?),
             Request::ContextMark(params) => json(self.mark(params).await?),
             Request::QueueEdit(params) => json(self.edit_queue(params).await?),
@@ -191,6 +192,7 @@ impl Window {
             Request::ProcessToBackground(params) => json(self.to_background(params).await?),
             Request::ProcessLeftovers(_) => json(self.leftovers().await),
             Request::ProcessEndLeftover(params) => json(self.end_leftover(params).await),
+            Request::SandboxGet(_) => json(crate::sandbox::view(&self.host.processes().walls().await)),
             Request::SettingsGet(_) => json(self.settings()),
             Request::SettingsSet(params) => json(self.change_settings(&params).await?),
             Request::ProfileSave(params) => json(self.save_profile(params).await?),
@@ -283,6 +285,7 @@ fn changes_something(request: &Request) -> bool {
             | Request::ProcessList(_)
             | Request::ProcessOutput(_)
             | Request::ProcessLeftovers(_)
+            | Request::SandboxGet(_)
             | Request::SettingsGet(_)
             | Request::ModelTest(_)
             | Request::ModelDiscover(_)

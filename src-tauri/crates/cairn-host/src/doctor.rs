@@ -1,6 +1,6 @@
 //! `cairn doctor`: what was found on this machine, and what is missing.
 
-use cairn_exec::{Gap, Layer, Shell, Walls};
+use cairn_exec::Shell;
 
 use crate::host::Host;
 
@@ -57,38 +57,7 @@ pub async fn doctor(host: &Host) -> Vec<Finding> {
     });
     let shell = Shell::find(host.environment().get("PATH"));
     all.push(finding("shell", true, shell.invocation().to_owned()));
-    let (fine, found) = sandbox(&host.processes().walls().await);
+    let (fine, found) = crate::sandbox::line(&host.processes().walls().await);
     all.push(finding("sandbox", fine, found));
     all
-}
-
-/// Which walls hold commands in, what they do not keep, and why there are no better ones.
-fn sandbox(walls: &Walls) -> (bool, String) {
-    let mut found = match &walls.layer {
-        Some(Layer::Bubblewrap(program)) => format!("bubblewrap ({})", program.display()),
-        Some(Layer::Landlock) => "Landlock and a filter of system calls".to_owned(),
-        #[cfg(target_os = "macos")]
-        Some(Layer::Seatbelt) => "Seatbelt".to_owned(),
-        None => "commands are not sandboxed, so in auto every one of them asks".to_owned(),
-    };
-    for gap in &walls.gaps {
-        found.push_str(match gap {
-            Gap::InsideWritable => {
-                "; protected files inside the project not enforced, credential files inside it can be read"
-            }
-            Gap::Attributes => "; rights and times of files outside not enforced",
-            Gap::Signals => "; signals to your other processes not enforced",
-        });
-    }
-    for why in &walls.why_not {
-        found.push_str("; ");
-        found.push_str(why);
-    }
-    let best = walls.layer.is_some() && walls.gaps.is_empty();
-    if !best {
-        found.push_str(
-            ". Install the package bubblewrap and allow unprivileged user namespaces, then start Cairn again",
-        );
-    }
-    (best, found)
 }

@@ -139,7 +139,7 @@ impl Host {
         let [(server, model)] = offers.as_slice() else {
             return Err(ApiError::new(ErrorCode::NoModel, no_model(&servers)));
         };
-        let config = cairn_models::ModelConfig::new(Api::Openai, server.base_url.clone(), model.name.clone());
+        let config = cairn_models::ModelConfig::new(server.api, server.base_url.clone(), model.name.clone());
         let ready = models::found(&config).await?;
         handle
             .use_model(format!("{} at {}", model.name, server.name), ready.model)

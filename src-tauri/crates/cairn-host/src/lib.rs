@@ -22,6 +22,7 @@ mod processes;
 mod project;
 mod render;
 mod rules;
+mod sandbox;
 mod seen;
 mod session;
 mod surroundings;
@@ -47,7 +48,7 @@ pub use world::day;
 pub mod parts {
     pub use cairn_agent::driver::SessionHandle;
     pub use cairn_agent::effect::{Archived, Input};
-    pub use cairn_exec::{HelperProgram, become_program, helper_main, restart_without};
+    pub use cairn_exec::{HelperProgram, become_program, helper_main, inherited, restart};
     pub use cairn_files::diff::unified;
     pub use cairn_models::demo::Pace;
     /// Media type of a picture by its first bytes; none for anything else.

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use cairn_protocol::{CellAlign, ListItem, RichBlock, RichInline};
+use cairn_protocol::{CellAlign, CodeSpan, ListItem, RichBlock, RichInline};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 mod code;
@@ -26,15 +26,26 @@ const ROWS: usize = 1_000;
 /// Bytes of a word that are drawn: the engine's search for a place to break one grows faster than the word.
 const WORD: usize = 4_000;
 
+/// Parts of a text that are drawn: blocks, entries, cells, pieces of running text and of code. A page has to hold each.
+const PARTS: usize = 20_000;
+
 /// The whole text as a tree, as far as it is drawn.
 pub(crate) fn markdown(source: &str) -> Vec<RichBlock> {
     let (drawn, rest) = source.split_at(source.floor_char_boundary(LONGEST));
-    let mut blocks: Vec<RichBlock> = blocks_with_places(drawn, Highlight::Always)
+    let mut blocks: Vec<RichBlock> = blocks_with_places(drawn, Highlight::Always, PARTS)
         .into_iter()
-        .map(|(block, _)| block)
+        .map(|placed| placed.block)
         .collect();
-    blocks.extend(cut(rest.len()));
+    add_cut(&mut blocks, rest.len());
     blocks
+}
+
+/// Says at the end that so many bytes more are not drawn.
+fn add_cut(blocks: &mut Vec<RichBlock>, more: usize) {
+    match blocks.last_mut() {
+        Some(RichBlock::Cut { bytes }) => *bytes += more as u64,
+        _ => blocks.extend(cut(more)),
+    }
 }
 
 /// What says that so many bytes are not drawn.
@@ -51,22 +62,51 @@ enum Highlight {
     WhileShort,
 }
 
-/// Top-level blocks with the bytes of the source that each was made from.
-fn blocks_with_places(source: &str, highlight: Highlight) -> Vec<(RichBlock, Range<usize>)> {
+/// A block at the top, where in the source it stands, and what it costs.
+struct Placed {
+    block: RichBlock,
+    place: Range<usize>,
+    /// Parts that it is made of.
+    parts: usize,
+}
+
+/// Blocks at the top of a text, made of so many parts at most.
+fn blocks_with_places(source: &str, highlight: Highlight, most: usize) -> Vec<Placed> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut tree = Tree {
         source,
         events: Parser::new_ext(source, options).into_offset_iter(),
         highlight,
         left_out: 0,
+        parts: 0,
+        most,
+        run: 0,
     };
-    let mut blocks = Vec::new();
+    let mut blocks: Vec<Placed> = Vec::new();
     while let Some((event, place)) = tree.events.next() {
-        if let Some(block) = tree.block(event, &place, 0) {
-            blocks.push((block, place.clone()));
+        let before = tree.parts;
+        let full = tree.is_full();
+        if full {
+            tree.left_out += source.len() - place.start;
+        } else if let Some(block) = tree.block(event, &place, 0) {
+            blocks.push(Placed {
+                block,
+                place: place.clone(),
+                parts: tree.parts - before,
+            });
         }
         let left_out = std::mem::take(&mut tree.left_out);
-        blocks.extend(cut(left_out).map(|block| (block, place)));
+        match blocks.last_mut().map(|placed| &mut placed.block) {
+            Some(RichBlock::Cut { bytes }) => *bytes += left_out as u64,
+            _ => blocks.extend(cut(left_out).map(|block| Placed {
+                block,
+                place,
+                parts: 0,
+            })),
+        }
+        if full {
+            break;
+        }
     }
     blocks
 }
@@ -75,12 +115,25 @@ struct Tree<'a> {
     source: &'a str,
     events: pulldown_cmark::OffsetIter<'a>,
     highlight: Highlight,
-    /// Bytes of rows and words that were left out.
+    /// Bytes of rows, parts and words that were left out.
     left_out: usize,
+    /// Parts so far, and how many there may be.
+    parts: usize,
+    most: usize,
+    /// Bytes of the word that ends the text which was written last: looked for anew it would cost as much with every
+    /// piece.
+    run: usize,
 }
 
 impl<'a> Tree<'a> {
+    fn is_full(&self) -> bool {
+        self.parts >= self.most
+    }
+
     fn block(&mut self, event: Event<'a>, place: &Range<usize>, depth: usize) -> Option<RichBlock> {
+        if !matches!(event, Event::End(_)) {
+            self.parts += 1;
+        }
         match event {
             Event::Start(tag) if depth >= DEPTH => {
                 self.skip(&tag.to_end());
@@ -120,8 +173,9 @@ impl<'a> Tree<'a> {
                     CodeBlockKind::Indented => String::new(),
                 };
                 let text = self.plain_text(&end);
+                let lines = code::lines(&language, &text, self.highlight == Highlight::WhileShort);
                 RichBlock::Code {
-                    lines: code::lines(&language, &text, self.highlight == Highlight::WhileShort),
+                    lines: self.bounded(lines),
                     language,
                 }
             }
@@ -161,16 +215,22 @@ impl<'a> Tree<'a> {
             if matches!(&event, Event::End(tag) if tag == end) {
                 return blocks;
             }
-            blocks.extend(self.block(event, &place, depth));
+            if self.is_full() && !matches!(event, Event::End(_)) {
+                self.leave_out(&event, &place);
+            } else {
+                blocks.extend(self.block(event, &place, depth));
+            }
         }
         blocks
     }
 
     fn items(&mut self, end: &TagEnd, depth: usize) -> Vec<ListItem> {
         let mut items = Vec::new();
-        while let Some((event, _)) = self.events.next() {
+        while let Some((event, place)) = self.events.next() {
             match event {
+                Event::Start(Tag::Item) if self.is_full() => self.leave_out(&event, &place),
                 Event::Start(tag @ Tag::Item) => {
+                    self.parts += 1;
                     let mut blocks = self.blocks(&tag.to_end(), depth);
                     items.push(ListItem {
                         checked: take_mark(&mut blocks),
@@ -188,11 +248,14 @@ impl<'a> Tree<'a> {
         let (mut head, mut rows, mut row) = (Vec::new(), Vec::new(), Vec::new());
         while let Some((event, place)) = self.events.next() {
             match event {
-                Event::Start(tag @ Tag::TableRow) if rows.len() == ROWS => {
-                    self.skip(&tag.to_end());
-                    self.left_out += place.len();
+                Event::Start(Tag::TableRow) if rows.len() == ROWS || self.is_full() => {
+                    self.leave_out(&event, &place);
                 }
-                Event::Start(tag @ Tag::TableCell) => row.push(self.inlines(&tag.to_end(), depth)),
+                Event::Start(Tag::TableCell) if self.is_full() => self.leave_out(&event, &place),
+                Event::Start(tag @ Tag::TableCell) => {
+                    self.parts += 1;
+                    row.push(self.inlines(&tag.to_end(), depth));
+                }
                 Event::End(TagEnd::TableHead) => head = std::mem::take(&mut row),
                 Event::End(TagEnd::TableRow) => rows.push(std::mem::take(&mut row)),
                 Event::End(tag) if tag == *end => break,
@@ -225,22 +288,28 @@ impl<'a> Tree<'a> {
 
     fn inline(&mut self, event: Event<'a>, out: &mut Vec<RichInline>, depth: usize) {
         match event {
-            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
-                self.left_out += push_text(out, &text);
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.write(out, &text),
+            // Where too much is there the words stay, and their form goes.
+            Event::Code(text) if self.is_full() => self.write(out, &text),
+            Event::Code(text) => {
+                self.parts += 1;
+                let mut drawn = String::new();
+                self.left_out += push_words(&mut drawn, 0, &text).left_out;
+                out.push(RichInline::Code { text: drawn });
             }
-            Event::Code(text) => out.push(RichInline::Code {
-                text: text.into_string(),
-            }),
-            Event::SoftBreak => self.left_out += push_text(out, "\n"),
-            Event::HardBreak => out.push(RichInline::Break),
-            Event::TaskListMarker(checked) => {
-                self.left_out += push_text(out, if checked { CHECKED } else { UNCHECKED });
+            Event::SoftBreak => self.write(out, "\n"),
+            Event::HardBreak if self.is_full() => self.write(out, "\n"),
+            Event::HardBreak => {
+                self.parts += 1;
+                out.push(RichInline::Break);
             }
-            Event::Start(tag) if depth >= DEPTH => {
+            Event::TaskListMarker(checked) => self.write(out, if checked { CHECKED } else { UNCHECKED }),
+            Event::Start(tag) if depth >= DEPTH || self.is_full() => {
                 let text = self.plain_text(&tag.to_end());
-                self.left_out += push_text(out, &text);
+                self.write(out, &text);
             }
             Event::Start(tag) => {
+                self.parts += 1;
                 let end = tag.to_end();
                 match tag {
                     Tag::Emphasis => out.push(RichInline::Emphasis {
@@ -293,6 +362,47 @@ impl<'a> Tree<'a> {
         self.plain_text(end);
     }
 
+    /// Lines of code, as many and with words as long as are drawn.
+    fn bounded(&mut self, lines: Vec<Vec<CodeSpan>>) -> Vec<Vec<CodeSpan>> {
+        let mut drawn = Vec::with_capacity(lines.len());
+        for mut line in lines {
+            if self.is_full() {
+                self.left_out += line.iter().map(|span| span.text.len()).sum::<usize>() + 1;
+                continue;
+            }
+            self.parts += line.len().max(1);
+            for span in line.iter_mut().filter(|span| span.text.len() > WORD) {
+                let text = std::mem::take(&mut span.text);
+                self.left_out += push_words(&mut span.text, 0, &text).left_out;
+            }
+            drawn.push(line);
+        }
+        drawn
+    }
+
+    /// Goes past what is too much to be drawn.
+    fn leave_out(&mut self, event: &Event<'a>, place: &Range<usize>) {
+        if let Event::Start(tag) = event {
+            self.skip(&tag.to_end());
+        }
+        self.left_out += place.len();
+    }
+
+    /// Adds words to the text that ends a list, no word longer than [`WORD`].
+    fn write(&mut self, out: &mut Vec<RichInline>, words: &str) {
+        // A text that is last has been written just before: all else that is said stands between two texts.
+        if !matches!(out.last(), Some(RichInline::Text { .. })) {
+            self.parts += 1;
+            self.run = 0;
+            out.push(RichInline::Text { text: String::new() });
+        }
+        if let Some(RichInline::Text { text }) = out.last_mut() {
+            let written = push_words(text, self.run, words);
+            self.run = written.run;
+            self.left_out += written.left_out;
+        }
+    }
+
     fn text(&self, place: &Range<usize>) -> String {
         self.source.get(place.clone()).unwrap_or_default().to_owned()
     }
@@ -300,7 +410,7 @@ impl<'a> Tree<'a> {
     /// Text as it was written, without what no line could hold.
     fn verbatim(&mut self, source: &str) -> RichBlock {
         let mut text = String::new();
-        self.left_out += push_words(&mut text, source);
+        self.left_out += push_words(&mut text, 0, source).left_out;
         RichBlock::Verbatim { text }
     }
 }
@@ -324,32 +434,30 @@ fn take_mark(blocks: &mut [RichBlock]) -> Option<bool> {
     Some(checked)
 }
 
-/// Adds words to the text that ends a list, no word longer than [`WORD`]. Gives the number of bytes left out.
-fn push_text(out: &mut Vec<RichInline>, words: &str) -> usize {
-    if let Some(RichInline::Text { text }) = out.last_mut() {
-        return push_words(text, words);
-    }
-    let mut text = String::new();
-    let left_out = push_words(&mut text, words);
-    out.push(RichInline::Text { text });
-    left_out
+/// How writing words went.
+struct Written {
+    /// Bytes of the word that now ends the text.
+    run: usize,
+    /// Bytes of words that were too long.
+    left_out: usize,
 }
 
-fn push_words(text: &mut String, words: &str) -> usize {
-    let mut left_out = 0;
-    let mut run = text.len() - text.trim_end_matches(|c: char| !c.is_whitespace()).len();
+/// Adds words to a text that ends with so many bytes of a word.
+fn push_words(text: &mut String, run: usize, words: &str) -> Written {
+    let mut written = Written { run, left_out: 0 };
     for word in words.split_inclusive(char::is_whitespace) {
         let letters = word.trim_end_matches(char::is_whitespace);
-        let (drawn, rest) = letters.split_at(letters.floor_char_boundary(WORD.saturating_sub(run)));
+        let room = WORD.saturating_sub(written.run);
+        let (drawn, rest) = letters.split_at(letters.floor_char_boundary(room));
         text.push_str(drawn);
-        left_out += rest.len();
-        run += drawn.len();
+        written.left_out += rest.len();
+        written.run += drawn.len();
         if letters.len() < word.len() {
             text.push_str(word.get(letters.len()..).unwrap_or_default());
-            run = 0;
+            written.run = 0;
         }
     }
-    left_out
+    written
 }
 
 fn is_inline_tag(tag: &Tag<'_>) -> bool {

@@ -147,11 +147,18 @@ impl Host {
     }
 
     /// What holds commands of a project in. The trial is made once per process.
-    async fn bounds(&self, project: &Project) -> Option<Arc<Bounds>> {
+    async fn bounds(self: &Arc<Self>, project: &Arc<Project>) -> Option<Arc<Bounds>> {
         let walls = self.processes().walls().await;
         let workspace = Workspace::new(project.root.clone(), self.home().own_folders());
         match Bounds::new(&walls, workspace.places(), &self.home().project(&project.key)) {
-            Ok(bounds) => bounds.map(Arc::new),
+            Ok(bounds) => bounds.map(|bounds| {
+                let (host, of) = (Arc::downgrade(self), project.clone());
+                let barred = move || {
+                    let rules = host.upgrade().map(|host| host.rules_of(&of));
+                    rules.map(|rules| rules.read_bars()).unwrap_or_default()
+                };
+                Arc::new(bounds.with_bars(barred))
+            }),
             Err(error) => {
                 tracing::warn!(%error, "commands are not sandboxed: private folders could not be made");
                 None

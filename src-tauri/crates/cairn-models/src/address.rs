@@ -97,6 +97,13 @@ impl Address {
         self.with_path(&format!("{}/{path}", self.url.path().trim_end_matches('/')))
     }
 
+    /// Whether the base ends in a version, like `/v1`.
+    pub fn has_version(&self) -> bool {
+        let last = self.url.path().trim_end_matches('/').rsplit('/').next();
+        last.and_then(|last| last.strip_prefix('v'))
+            .is_some_and(|digits| digits.starts_with(|c: char| c.is_ascii_digit()))
+    }
+
     /// The address of a path of the server itself, like `/api/tags`, whatever the base's own path is.
     pub fn at_root(&self, path: &str) -> Url {
         self.with_path(path)
@@ -162,6 +169,10 @@ const HOSTED_SERVICES: &[(&str, &str)] = &[
     ("together.xyz", "Together"),
     ("fireworks.ai", "Fireworks"),
     ("cerebras.ai", "Cerebras"),
+    ("moonshot.ai", "Moonshot"),
+    ("moonshot.cn", "Moonshot"),
+    ("z.ai", "Z.ai"),
+    ("minimax.io", "MiniMax"),
     ("ollama.com", "Ollama"),
 ];
 

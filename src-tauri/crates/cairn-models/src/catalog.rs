@@ -27,6 +27,26 @@ pub(crate) fn known(model: &str) -> Option<Known> {
         })
 }
 
+/// Tokens that one reply of the model may have, for protocols that insist on a number.
+pub(crate) fn most_output(model: &str) -> Option<u64> {
+    let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
+    OUTPUTS
+        .iter()
+        .filter(|(family, _)| begins(&name, family))
+        .max_by_key(|(family, _)| family.len())
+        .map(|&(_, most)| most)
+}
+
+/// Family, tokens of one reply.
+const OUTPUTS: &[(&str, u64)] = &[
+    ("claude-3", 4_096),
+    ("claude-3-5", 8_192),
+    ("claude-3-7", 32_000),
+    ("claude-opus-4", 32_000),
+    ("claude-sonnet-4", 32_000),
+    ("claude-haiku-4", 32_000),
+];
+
 /// Whether the name begins with the family's and does not go on with another letter or digit of a longer one:
 /// `o1` is no prefix of `o100`, but `gemma3` is one of `gemma3n` only where the table says so.
 fn begins(name: &str, family: &str) -> bool {

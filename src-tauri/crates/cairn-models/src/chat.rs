@@ -1,108 +1,79 @@
 //! OpenAI Chat Completions, streamed, and what calls itself compatible. SPEC M1, M2, M4.
 //!
-//! Owns: the order of one exchange: ask, perhaps ask more plainly, wait for a loading model, read to the end.
-//! Must never know: tools, sessions, when to retry a failure (the driver does).
+//! Owns: what is particular to this protocol. Must never know: connections, tools, sessions, when to retry a failure.
 
-mod calls;
-mod escapes;
-mod exchange;
-mod request;
-mod stream;
-mod think;
+mod beside;
+pub(crate) mod request;
+pub(crate) mod stream;
 
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
-
-use cairn_agent::model::{Model, ModelError, ModelEvent, ModelInfo, ModelRequest};
-use cairn_protocol::{Api, Prices};
-use futures_util::stream::BoxStream;
+use cairn_protocol::Api;
 
 use crate::address::Address;
-use crate::http::Connection;
-use crate::registry::{ModelConfig, Protocol};
-use exchange::Exchange;
-use request::{Extras, LimitField};
-pub use stream::{ChatStream, StreamContext};
+use crate::dialect::{Dialect, Framing, KeyHeader};
+use crate::http::refusal::Refusal;
+use crate::request::{Extras, IdForm, LimitField, Thinking};
 
-pub(crate) const PROTOCOL: Protocol = Protocol {
+pub(crate) const DIALECT: Dialect = Dialect {
     api: Api::Openai,
-    build,
+    key: KeyHeader::Bearer,
+    framing: Framing::Events,
+    endpoint: |address| address.endpoint("chat/completions"),
+    first: first_extras,
+    ids: |address| match address.known_name() {
+        Some("Mistral") => IdForm::Nine,
+        _ => IdForm::Plain(40),
+    },
+    compose: request::compose,
+    plainer,
+    listener: || Box::<stream::ChatListener>::default(),
+    is_reply: |document| document.get("choices").is_some(),
+    wants_thinking_back,
 };
 
-fn build(config: &ModelConfig, info: ModelInfo) -> Result<Arc<dyn Model>, ModelError> {
-    Ok(Arc::new(ChatModel::new(config, info)?))
-}
-
-/// A model behind a Chat Completions server.
-#[derive(Debug)]
-pub struct ChatModel {
-    connection: Connection,
-    info: ModelInfo,
-    prices: Option<Prices>,
-    extras: Arc<Learned>,
-}
-
-impl ChatModel {
-    /// Prepares; nothing is sent. Fails with `BadConfig` where address, key or a header cannot be used.
-    pub fn new(config: &ModelConfig, info: ModelInfo) -> Result<Self, ModelError> {
-        let connection = Connection::new(config)?;
-        let extras = Arc::new(Learned::for_address(&connection.address));
-        Ok(Self {
-            connection,
-            info,
-            prices: config.prices,
-            extras,
-        })
+fn first_extras(address: &Address, _model: &str) -> Extras {
+    let openai = matches!(address.known_name(), Some("OpenAI" | "Azure OpenAI"));
+    Extras {
+        stream_options: true,
+        // Only llama.cpp knows it, and a local server on another port may be one.
+        return_progress: address.is_local() && matches!(address.known_name(), Some("llama.cpp") | None),
+        limit: if openai {
+            LimitField::MaxCompletionTokens
+        } else {
+            LimitField::MaxTokens
+        },
+        ..Extras::plain(Thinking::Usual)
     }
 }
 
-impl Model for ChatModel {
-    fn info(&self) -> &ModelInfo {
-        &self.info
-    }
-
-    fn stream(&self, request: ModelRequest) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
-        let context = StreamContext {
-            server: self.connection.address.described(),
-            model: self.info.name.clone(),
-            prices: self.prices,
-            taken_ids: request::call_ids(&request),
-            salt: salt(),
-        };
-        Exchange::new(self.connection.clone(), self.extras.clone(), request, context).into_stream()
-    }
+/// Services whose reasoning models forget what they thought between two calls unless it is sent again.
+fn wants_thinking_back(address: &Address) -> bool {
+    address.is_local()
+        || matches!(
+            address.known_name(),
+            Some("DeepSeek" | "Moonshot" | "Z.ai" | "MiniMax")
+        )
 }
 
-/// Makes call ids of ours differ between replies; the hasher's keys are random.
-fn salt() -> String {
-    format!("{:08x}", RandomState::new().build_hasher().finish() as u32)
-}
-
-/// What the server is known to accept, kept over the requests of one model.
-#[derive(Debug)]
-struct Learned(Mutex<Extras>);
-
-impl Learned {
-    fn for_address(address: &Address) -> Self {
-        let openai = matches!(address.known_name(), Some("OpenAI" | "Azure OpenAI"));
-        Self(Mutex::new(Extras {
-            stream_options: true,
-            // Only llama.cpp knows it, and a local server on another port may be one.
-            return_progress: address.is_local() && matches!(address.known_name(), Some("llama.cpp") | None),
-            temperature: true,
-            limit: if openai {
-                LimitField::MaxCompletionTokens
-            } else {
-                LimitField::MaxTokens
-            },
-        }))
+/// The same request without what the server refuses; none when there is nothing to leave out. SPEC X105.
+fn plainer(extras: Extras, refusal: &Refusal) -> Option<Extras> {
+    let mut plainer = extras;
+    if extras.limit == LimitField::MaxTokens && refusal.refuses_field("max_completion_tokens") {
+        plainer.limit = LimitField::MaxCompletionTokens;
+    } else if extras.limit == LimitField::MaxCompletionTokens
+        && refusal.refuses_field("max_completion_tokens")
+    {
+        plainer.limit = LimitField::MaxTokens;
+    } else if refusal.refuses_field("return_progress") {
+        plainer.return_progress = false;
+    } else if refusal.refuses_field("stream_options") || refusal.refuses_field("include_usage") {
+        plainer.stream_options = false;
+    } else if refusal.refuses_field("temperature") {
+        plainer.temperature = false;
+    } else if refusal.refuses_effort() {
+        plainer.thinking = Thinking::Left;
+    } else if refusal.refuses_something() {
+        plainer.return_progress = false;
+        plainer.stream_options = false;
     }
-
-    fn get(&self) -> Extras {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn set(&self, extras: Extras) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = extras;
-    }
+    (plainer != extras).then_some(plainer)
 }

@@ -5,26 +5,14 @@
 mod sample;
 mod script;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_agent::model::{FinishReason, Model, ModelError, ModelEvent, ModelInfo, ModelRequest};
-use cairn_protocol::{Api, Usage};
+use cairn_protocol::Usage;
 use futures_util::stream::{self, BoxStream, StreamExt};
 
-use crate::registry::{ModelConfig, Protocol};
 pub use sample::sample;
 use script::Line;
-
-pub(crate) const PROTOCOL: Protocol = Protocol {
-    api: Api::Demo,
-    build,
-};
-
-#[allow(clippy::unnecessary_wraps)] // the shape that every protocol has
-fn build(_: &ModelConfig, _: ModelInfo) -> Result<Arc<dyn Model>, ModelError> {
-    Ok(Arc::new(DemoModel::new(Pace::READABLE)))
-}
 
 /// How fast the demo talks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

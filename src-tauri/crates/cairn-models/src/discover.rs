@@ -36,6 +36,10 @@ pub(crate) type List =
 pub(crate) struct ServerKind {
     pub(crate) name: &'static str,
     pub(crate) port: u16,
+    /// The protocol that is best spoken with it.
+    pub(crate) api: Api,
+    /// Path of its base address.
+    pub(crate) base: &'static str,
     pub(crate) list: List,
 }
 
@@ -61,8 +65,8 @@ pub async fn discover_at(spots: &[(&str, u16)]) -> Vec<FoundServer> {
 }
 
 async fn look(kind: &ServerKind, port: u16) -> FoundServer {
-    let base_url = format!("http://127.0.0.1:{port}/v1");
-    let listed = match Connection::new(&ModelConfig::new(Api::Openai, base_url.as_str(), "")) {
+    let base_url = format!("http://127.0.0.1:{port}{}", kind.base);
+    let listed = match Connection::new(&ModelConfig::new(kind.api, base_url.as_str(), "")) {
         Ok(connection) => (kind.list)(&connection, None)
             .await
             .map_err(|trouble| trouble.short),
@@ -74,6 +78,7 @@ async fn look(kind: &ServerKind, port: u16) -> FoundServer {
     };
     FoundServer {
         name: kind.name.to_owned(),
+        api: kind.api,
         base_url,
         models,
         problem,

@@ -5,6 +5,7 @@
 //! proxy. A plain `http` address never loads certificates, which would cost more than the rest of the start (F1).
 
 pub(crate) mod refusal;
+pub(crate) mod rejected;
 pub(crate) mod retry_after;
 pub(crate) mod words;
 
@@ -19,11 +20,15 @@ use serde_json::Value;
 use url::Url;
 
 use crate::address::{Address, Place};
-use crate::registry::ModelConfig;
+use crate::dialect::KeyHeader;
+use crate::registry::{self, ModelConfig};
 use refusal::Refusal;
 
 /// Bytes of a reply that is read whole: an error, a list of models, a reply of a server that does not stream.
 const MAX_WHOLE_BYTES: usize = 16 * 1024 * 1024;
+
+/// The version of Anthropic's protocol that is spoken.
+const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 /// How long to wait for what. A local model may load and read for as long as it needs (SPEC M4, T14).
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +66,8 @@ pub(crate) struct Connection {
     headers: HeaderMap,
     pub(crate) address: Arc<Address>,
     pub(crate) model: Arc<str>,
+    /// Where the server lists its models.
+    pub(crate) models: Arc<Url>,
     pub(crate) limits: Limits,
 }
 
@@ -72,16 +79,17 @@ impl Connection {
             client: client(&address, Limits::of(&address).connect)?,
             headers: headers(config)?,
             limits: Limits::of(&address),
+            models: Arc::new(registry::models_url(config.api, &address)),
             address: Arc::new(address),
             model: config.model.as_str().into(),
         })
     }
 
     /// Sends a JSON body and gives the reply as soon as its head is there.
-    pub(crate) async fn post(&self, path: &str, body: Vec<u8>) -> Result<Response, ModelError> {
+    pub(crate) async fn post(&self, url: Url, body: Vec<u8>) -> Result<Response, ModelError> {
         let request = self
             .client
-            .request(Method::POST, self.address.endpoint(path))
+            .request(Method::POST, url)
             .headers(self.headers.clone())
             .header(CONTENT_TYPE, "application/json")
             .body(body)
@@ -307,10 +315,19 @@ fn install_crypto() {
 
 fn headers(config: &ModelConfig) -> Result<HeaderMap, ModelError> {
     let mut headers = HeaderMap::new();
+    let place = registry::dialect(config.api).map_or(KeyHeader::Bearer, |dialect| dialect.key);
     if let Some(key) = config.key.as_ref().filter(|key| !key.reveal().is_empty()) {
-        let value = HeaderValue::from_str(&format!("Bearer {}", key.reveal()));
+        let (name, text) = match place {
+            KeyHeader::Bearer => (AUTHORIZATION, format!("Bearer {}", key.reveal())),
+            KeyHeader::Anthropic => (HeaderName::from_static("x-api-key"), key.reveal().to_owned()),
+        };
+        let value = HeaderValue::from_str(&text);
         let value = value.map_err(|_| bad_config("the key holds characters that cannot be sent"))?;
-        headers.insert(AUTHORIZATION, value);
+        headers.insert(name, value);
+    }
+    if place == KeyHeader::Anthropic {
+        let version = HeaderName::from_static("anthropic-version");
+        headers.insert(version, HeaderValue::from_static(ANTHROPIC_VERSION));
     }
     for (name, value) in &config.headers {
         let header = HeaderName::from_bytes(name.as_bytes());

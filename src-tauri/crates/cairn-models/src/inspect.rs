@@ -19,6 +19,9 @@ use crate::registry::{ModelConfig, build};
 /// Time that a trial of a connection may take until the first answer.
 const TRIAL_LIMIT: Duration = Duration::from_secs(10);
 
+/// What Ollama is told to give a model where nobody says more, and the model can hold it.
+const TOLD_WINDOW: u64 = 16_384;
+
 /// A window under this is worth a warning where the model itself could hold more.
 const SMALL_WINDOW: u64 = 16_384;
 
@@ -57,7 +60,8 @@ pub async fn inspect(config: &ModelConfig) -> Inspection {
     if !assumed.local && assumed.window.is_some() {
         return without_answer(config, assumed);
     }
-    match tokio::time::timeout(PROBE_LIMIT, ask(&connection, &config.model)).await {
+    let question = ask(&connection, config.api, &config.model);
+    match tokio::time::timeout(PROBE_LIMIT, question).await {
         Ok(Ok(seen)) => of_answer(config, &connection, &seen),
         Ok(Err(_)) | Err(_) => without_answer(config, assumed),
     }
@@ -81,7 +85,7 @@ pub async fn trial(config: &ModelConfig) -> Result<ModelTestResult, ModelError> 
     let connection = Connection::new(config)?;
     let listed = if connection.address.is_local() {
         connection
-            .get(connection.address.endpoint("models"), TRIAL_LIMIT)
+            .get((*connection.models).clone(), TRIAL_LIMIT)
             .await
             .map(|_| ())
     } else {
@@ -162,7 +166,10 @@ async fn say_something(config: &ModelConfig) -> Result<(), ModelError> {
 }
 
 /// Asks whatever program is usual at that address; at an unusual local one, all of them at once.
-async fn ask(connection: &Connection, model: &str) -> Result<Vec<Seen>, Trouble> {
+async fn ask(connection: &Connection, api: Api, model: &str) -> Result<Vec<Seen>, Trouble> {
+    if api == Api::Ollama {
+        return (ollama::KIND.list)(connection, Some(model)).await;
+    }
     if !connection.address.is_local() {
         return (vllm::KIND.list)(connection, None).await;
     }
@@ -216,7 +223,8 @@ fn of_answer(config: &ModelConfig, connection: &Connection, seen: &[Seen]) -> In
     if let (Some(given), Some(holds)) = (
         mine.and_then(|seen| seen.given),
         mine.and_then(|seen| seen.found.context_window),
-    ) && config.context_window.is_none_or(|window| window > given)
+    ) && config.api != Api::Ollama
+        && config.context_window.is_none_or(|window| window > given)
         && given < SMALL_WINDOW.min(holds)
     {
         let advice = if server == "Ollama" {
@@ -263,9 +271,13 @@ fn put_together(config: &ModelConfig, local: bool, seen: Option<&Seen>) -> Model
     }
     let known = catalog::known(&config.model);
     let found = seen.map(|seen| &seen.found);
-    let told = seen
-        .and_then(|seen| seen.given)
-        .or_else(|| found.and_then(|found| found.context_window));
+    let holds = found.and_then(|found| found.context_window);
+    let given = seen.and_then(|seen| seen.given);
+    let told = match (config.api, given, holds) {
+        // Its own protocol tells it the window, so that the usual small one does not bind.
+        (Api::Ollama, given, Some(holds)) => Some(given.unwrap_or(0).max(TOLD_WINDOW).min(holds)),
+        (_, given, holds) => given.or(holds),
+    };
     ModelInfo {
         name: config.model.clone(),
         window: config

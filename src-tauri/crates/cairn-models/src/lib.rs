@@ -4,21 +4,33 @@
 //! Must never know: tools, sessions, permissions, where keys are kept, windows.
 //!
 //! Start with [`build`], which turns a [`ModelConfig`] into something that can be asked. A new protocol is one
-//! file with a `PROTOCOL` constant and one line in `registry.rs`.
+//! file with a `DIALECT` constant and one line in `registry.rs`.
 
 pub mod address;
+mod anthropic;
 mod catalog;
-pub mod chat;
+mod chat;
 mod cost;
 pub mod demo;
+mod dialect;
 pub mod discover;
+mod exchange;
 mod http;
 mod inspect;
+pub mod ndjson;
+mod ollama;
 mod registry;
+mod reply;
+mod request;
+mod responses;
 mod secret;
 pub mod sse;
+#[cfg(test)]
+mod trying;
 
 pub use cost::cost;
 pub use inspect::{Inspection, assume, inspect, trial};
 pub use registry::{ModelConfig, build};
+pub use reply::StreamContext;
+pub use reply::stream::ReplyStream;
 pub use secret::Secret;

@@ -3,9 +3,14 @@
 use std::sync::Arc;
 
 use cairn_agent::model::{Model, ModelError, ModelInfo};
-use cairn_protocol::{Api, Effort, ErrorCode, Prices};
+use cairn_protocol::{Api, Effort, Prices};
 
-use crate::{Secret, chat, demo};
+use url::Url;
+
+use crate::address::Address;
+use crate::dialect::{Dialect, WireModel};
+use crate::reply::stream::Listener;
+use crate::{Secret, anthropic, chat, demo, ollama, responses};
 
 /// Everything needed to ask one model: a profile together with its secrets.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,37 +58,54 @@ impl ModelConfig {
     }
 }
 
-/// One wire protocol: its name in the configuration and how a model of it is made.
-pub(crate) struct Protocol {
-    pub(crate) api: Api,
-    pub(crate) build: fn(&ModelConfig, ModelInfo) -> Result<Arc<dyn Model>, ModelError>,
+/// Every wire protocol there is. The demo script is none: it speaks to nobody.
+const DIALECTS: &[&Dialect] = &[
+    &chat::DIALECT,
+    &responses::DIALECT,
+    &anthropic::DIALECT,
+    &ollama::DIALECT,
+];
+
+/// The protocol of that name; none for the demo.
+pub(crate) fn dialect(api: Api) -> Option<&'static Dialect> {
+    DIALECTS.iter().copied().find(|dialect| dialect.api == api)
 }
 
-/// Every protocol there is.
-const PROTOCOLS: &[Protocol] = &[chat::PROTOCOL, demo::PROTOCOL];
+/// Where a server of that protocol lists its models.
+pub(crate) fn models_url(api: Api, address: &Address) -> Url {
+    match api {
+        Api::Ollama => address.at_root("/v1/models"),
+        Api::Anthropic if !address.has_version() => address.endpoint("v1/models"),
+        Api::Anthropic | Api::Openai | Api::Responses | Api::Demo => address.endpoint("models"),
+    }
+}
+
+/// Reads the frames of a reply in that protocol.
+pub(crate) fn listener(api: Api) -> Box<dyn Listener> {
+    (dialect(api).unwrap_or(&chat::DIALECT).listener)()
+}
 
 /// Makes the model that a configuration names. Nothing is sent. `info` comes from [`crate::inspect`], a cache of
 /// it, or [`crate::assume`]. Fails with `BadConfig` where address, key or a header cannot be used.
 pub fn build(config: &ModelConfig, info: ModelInfo) -> Result<Arc<dyn Model>, ModelError> {
-    let Some(protocol) = PROTOCOLS.iter().find(|protocol| protocol.api == config.api) else {
-        return Err(ModelError::fatal(
-            ErrorCode::BadConfig,
-            "This build does not speak the protocol that the profile names. Choose another `api` in its settings.",
-        ));
-    };
-    (protocol.build)(config, info)
+    match dialect(config.api) {
+        Some(dialect) => Ok(Arc::new(WireModel::new(dialect, config, info)?)),
+        None => Ok(Arc::new(demo::DemoModel::new(demo::Pace::READABLE))),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use cairn_protocol::ErrorCode;
+
     use super::*;
     use crate::assume;
 
     #[test]
     fn every_protocol_is_listed_once() {
-        for api in [Api::Openai, Api::Demo] {
+        for api in [Api::Openai, Api::Responses, Api::Anthropic, Api::Ollama] {
             assert_eq!(
-                PROTOCOLS.iter().filter(|protocol| protocol.api == api).count(),
+                DIALECTS.iter().filter(|dialect| dialect.api == api).count(),
                 1,
                 "{api:?}"
             );

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::study::Study;
-use crate::{Place, Places};
+use crate::{Place, Places, Sandbox};
 
 /// What a name starts, looked for in the folders of the child's own `PATH`, in order, as its shell does.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +59,16 @@ pub enum Repository {
     Untrusted,
 }
 
+/// Whether all of the project was looked through for what walls around a command have to keep or hide in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Looked {
+    /// All of it, or there are no walls.
+    #[default]
+    Whole,
+    /// Not all of it: why, a sentence for the person. What lies there is neither kept nor hidden. SPEC P12.
+    InPart(String),
+}
+
 /// Answers about the machine. What cannot be found out is answered by none, and then the command asks.
 pub trait Surroundings {
     /// What a bare name starts. Relative folders in `PATH` count as not there.
@@ -77,9 +87,30 @@ pub struct CommandFacts {
     programs: BTreeMap<String, Found>,
     paths: BTreeMap<PathBuf, RealPath>,
     repositories: BTreeMap<PathBuf, Repository>,
+    looked: Looked,
 }
 
 impl CommandFacts {
+    /// The same with what is known of the walls.
+    #[must_use]
+    pub fn with_looked(mut self, looked: Looked) -> Self {
+        self.looked = looked;
+        self
+    }
+
+    /// Whether the walls keep and hide all that they should.
+    pub fn looked(&self) -> &Looked {
+        &self.looked
+    }
+
+    /// What holds this command in where that holds the session's in.
+    pub fn held_by(&self, sandbox: Sandbox) -> Sandbox {
+        match (sandbox, &self.looked) {
+            (Sandbox::Enforced, Looked::InPart(_)) => Sandbox::WithoutProtected,
+            _ => sandbox,
+        }
+    }
+
     /// Asks all that judging `line` in `workdir` (a real path) will need.
     pub fn gather(line: &str, workdir: &Path, places: &Places, surroundings: &dyn Surroundings) -> Self {
         let recorder = Recorder {

@@ -18,12 +18,12 @@ mod study;
 
 pub use decide::{Approve, Asked, Decision, Edits, Policy, Presence, Reading, Sandbox, Taint, decide};
 pub use effect::*;
-pub use facts::{CommandFacts, Found, RealKind, RealPath, Repository, Surroundings};
+pub use facts::{CommandFacts, Found, Looked, RealKind, RealPath, Repository, Surroundings};
 pub use git::{GitRead, git_read};
 pub use host::{is_this_machine, shared_domain};
-pub use path::{Places, credential_places, is_credential, is_protected, runs_later};
+pub use path::{FolderNames, NameCare, Places, credential_places, is_credential, is_protected, runs_later};
 pub use rule::{
-    ExactLine, Granted, HostName, LeadingWords, MAX_RULE_BYTES, PathGlob, Rule, RuleError, RuleList,
-    RuleOrigin, RuleSet, ServerTool,
+    ExactLine, Granted, HostName, LeadingWords, MAX_RULE_BYTES, PathGlob, ReadBars, Rule, RuleError,
+    RuleList, RuleOrigin, RuleSet, ServerTool,
 };
 pub use show::{Show, has_hidden, is_unseen, show, show_path, shown_text};

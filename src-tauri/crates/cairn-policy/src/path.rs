@@ -5,12 +5,15 @@
 //! is not (relative, or with `..` in it) counts as outside.
 
 mod names;
+mod within;
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use crate::show::is_unseen;
 use crate::{Care, Effect, Place};
+
+pub use within::{FolderNames, NameCare};
 
 /// The folders that a path is judged against. All are real paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,12 +171,16 @@ fn folded(path: &Path) -> Vec<String> {
 /// spaces, stream names after a colon and the short form of `.git` (Windows). F09, F10.
 fn fold(name: &OsStr) -> String {
     let name = name.to_string_lossy();
-    let seen: String = name
-        .chars()
-        .filter(|c| !is_unseen(*c))
-        .flat_map(char::to_lowercase)
-        .map(|c| if c == '\u{17f}' { 's' } else { c })
-        .collect();
+    // Most names are of plain characters, and whole trees are judged by their names.
+    let seen: String = if name.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        name.to_ascii_lowercase()
+    } else {
+        name.chars()
+            .filter(|c| !is_unseen(*c))
+            .flat_map(char::to_lowercase)
+            .map(|c| if c == '\u{17f}' { 's' } else { c })
+            .collect()
+    };
     let stream = seen.split(':').next().unwrap_or_default();
     let bare = stream.trim_end_matches(['.', ' ']);
     if bare == "git~1" {

@@ -3,6 +3,7 @@
 //! Owns: reading and printing rules, and which rule speaks about which effect. Must never know: what follows from
 //! a match; that is `decide`'s.
 
+mod bars;
 mod glob;
 mod name;
 mod set;
@@ -14,6 +15,7 @@ use std::str::FromStr;
 use crate::program::{Class, form_of};
 use crate::show::has_hidden;
 
+pub use bars::ReadBars;
 pub use glob::PathGlob;
 pub use name::{HostName, ServerTool};
 pub use set::{Granted, RuleList, RuleOrigin, RuleSet};

@@ -169,6 +169,9 @@ pub struct ToolItem {
     pub target: String,
     /// Set when the call was recognised in plain text of a small model.
     pub from_text: bool,
+    /// It failed within the sandbox, which may be why: the person can have it run outside. SPEC P12.
+    #[serde(default)]
+    pub walled: bool,
     /// Who let it run, or did not; none until judged.
     pub decided: Option<Decided>,
     /// When work began, waiting for a person not counted; none until it runs.

@@ -10,8 +10,8 @@ use ts_rs::TS;
 use crate::{
     ApprovalAnswer, ApprovalId, Attachment, ClientId, InboxResult, ItemId, LeftoverParams, LeftoversResult,
     Mode, Picture, Process, ProcessListResult, ProcessOutput, ProcessOutputParams, ProcessParams,
-    QuestionAnswer, QuestionId, QueueId, Session, SessionId, SessionSnapshot, SettingsView, TodoItem,
-    TrustParams, TrustView, UnixMillis,
+    QuestionAnswer, QuestionId, QueueId, SandboxView, Session, SessionId, SessionSnapshot, SettingsView,
+    TodoItem, TrustParams, TrustView, UnixMillis,
 };
 
 mod settings;
@@ -134,6 +134,16 @@ pub enum SendWhen {
     Queue,
     /// With the next model step of the running request.
     Now,
+}
+
+/// A command to be run outside the sandbox.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct RunOutsideParams {
+    /// The session.
+    pub session: SessionId,
+    /// The call's item.
+    pub item: ItemId,
 }
 
 /// What the model is to get of an item.
@@ -313,6 +323,8 @@ methods! {
     TurnContinue turn_continue "turn/continue" SessionParams => Nothing;
     /// Ends the wait before a retry.
     TurnRetryNow turn_retry_now "turn/retry_now" SessionParams => Nothing;
+    /// Has a command that failed within the sandbox asked about to run outside of it; nothing runs without that answer.
+    CallRunOutside call_run_outside "call/run_outside" RunOutsideParams => Nothing;
     /// Summarises the older part of the conversation now.
     ContextSummarise context_summarise "context/summarise" SessionParams => Nothing;
     /// Takes an item out of what the model gets, puts it back, or pins it.
@@ -345,6 +357,8 @@ methods! {
     ProcessLeftovers process_leftovers "process/leftovers" Nothing => LeftoversResult;
     /// Ends a process that was left behind, with what it started; answers what is left then.
     ProcessEndLeftover process_end_leftover "process/end_leftover" LeftoverParams => LeftoversResult;
+    /// What holds commands in on this machine; found by trying, once per process.
+    SandboxGet sandbox_get "sandbox/get" Nothing => SandboxView;
     /// Settings as they hold.
     SettingsGet settings_get "settings/get" Nothing => SettingsView;
     /// Changes appearance and defaults.

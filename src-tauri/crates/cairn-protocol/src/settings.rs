@@ -204,6 +204,8 @@ pub struct FoundModel {
 pub struct FoundServer {
     /// `Ollama`, `llama.cpp`, `LM Studio` or `vLLM`.
     pub name: String,
+    /// The protocol that is best spoken with it.
+    pub api: Api,
     /// Address that was tried.
     pub base_url: String,
     /// Its models; empty when it has none.

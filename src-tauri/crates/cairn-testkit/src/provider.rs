@@ -1,4 +1,4 @@
-//! A scripted OpenAI-compatible server over real TCP, which refuses what real ones refuse.
+//! A scripted model server over real TCP, which speaks four protocols and refuses what real servers refuse.
 //!
 //! Owns: the script, the record of what was asked, the gates that a test opens. Must never know: the product.
 //!
@@ -7,6 +7,7 @@
 //! `GET /_scripted/requests` gives the record, `POST /_scripted/open/NAME` opens a gate,
 //! `POST /_scripted/replies` appends replies (a JSON list), `GET /_scripted/waiting` names the gates that are waited at.
 
+mod protocol;
 mod script;
 mod serve;
 mod strict;
@@ -22,8 +23,23 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::Recorder;
+pub use protocol::Protocol;
 pub use script::{Call, Reply, Script, Step};
-pub use strict::check as check_request;
+pub use strict::chat::check as check_request;
+
+/// Checks a request as the real servers of that protocol do, with their usual limits. A refusal is the body of a 400.
+pub fn check_body(protocol: Protocol, body: &Value) -> Result<(), Value> {
+    let script = Script::default();
+    strict::check(
+        protocol,
+        body,
+        strict::Limits {
+            tokens: script.holds,
+            pictures: script.most_pictures,
+            picture_bytes: script.most_picture_bytes,
+        },
+    )
+}
 
 /// One request as it came.
 #[derive(Clone, Debug, Serialize)]
@@ -55,22 +71,18 @@ impl Recorded {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The messages of a chat request; empty for others.
+    /// The messages of a request to a model (the items, for Responses); empty for others.
     pub fn messages(&self) -> &[Value] {
         self.body
             .get("messages")
+            .or_else(|| self.body.get("input"))
             .and_then(Value::as_array)
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Whether it is a chat request.
+    /// Whether it is a request to a model, in any protocol.
     pub fn is_chat(&self) -> bool {
-        self.method == "POST"
-            && self
-                .path
-                .split('?')
-                .next()
-                .is_some_and(|path| path.ends_with("/chat/completions"))
+        self.method == "POST" && Protocol::of_path(&self.path).is_some()
     }
 }
 
@@ -135,6 +147,11 @@ impl ScriptedServer {
     /// Its address with the version part, as a profile has it.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
+    }
+
+    /// Its address without the version part, as Ollama's own protocol and some others have it.
+    pub fn root_url(&self) -> String {
+        format!("http://{}", self.address)
     }
 
     /// Appends a reply to the script.

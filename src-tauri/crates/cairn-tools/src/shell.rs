@@ -17,7 +17,7 @@ use cairn_agent::tool::{
 };
 use cairn_exec::{CommandSpec, Group, Label, Network, Program, Ran};
 use cairn_files::{Kind, Resolved};
-use cairn_policy::{CommandFacts, Effect, Show, show};
+use cairn_policy::{CommandFacts, Effect, Looked, Show, show};
 use cairn_protocol::{ApprovalSubject, CommandEnd, ContentBlock, ProcessPlace, Terminal};
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
@@ -144,7 +144,20 @@ impl Shell {
         }
     }
 
-    fn prepare_now(&self, arguments: Map<String, Value>) -> Result<Prepared, ToolError> {
+    /// Whether walls keep all that they should; the first time this looks through the project.
+    async fn looked(&self) -> Looked {
+        let Some(bounds) = self.workspace.bounds().cloned() else {
+            return Looked::Whole;
+        };
+        let looking = tokio::task::spawn_blocking(move || bounds.looked());
+        looking.await.unwrap_or_else(|error| {
+            Looked::InPart(format!(
+                "The project could not be looked through for protected files ({error})."
+            ))
+        })
+    }
+
+    fn prepare_now(&self, arguments: Map<String, Value>, looked: Looked) -> Result<Prepared, ToolError> {
         let input: Input = args::parse(NAME, arguments)?;
         let line = checked(input.command)?;
         let place = match input.background {
@@ -179,12 +192,14 @@ impl Shell {
             place,
             bounds: self.workspace.bounds().filter(|_| !outside).cloned(),
             network: if network { Network::On } else { Network::Off },
+            looked: looked.clone(),
         };
         let machine = Machine {
             workspace: &self.workspace,
             path: self.path(),
         };
-        let facts = CommandFacts::gather(&line, &at.real, self.workspace.places(), &machine);
+        let facts = CommandFacts::gather(&line, &at.real, self.workspace.places(), &machine)
+            .with_looked(looked.clone());
         let title = match place {
             ProcessPlace::Foreground => "Run",
             ProcessPlace::Background => "Run in the background",
@@ -223,7 +238,7 @@ impl Tool for Shell {
         arguments: Map<String, Value>,
         _context: &'a CallContext,
     ) -> BoxFuture<'a, Result<Prepared, ToolError>> {
-        Box::pin(std::future::ready(self.prepare_now(arguments)))
+        Box::pin(async move { self.prepare_now(arguments, self.looked().await) })
     }
 }
 
@@ -297,6 +312,8 @@ struct Run {
     /// What holds it in; none where nothing does or it was allowed to leave.
     bounds: Option<Arc<Bounds>>,
     network: Network,
+    /// What was known of the walls when it was judged.
+    looked: Looked,
 }
 
 impl Execute for Run {
@@ -321,7 +338,12 @@ impl Execute for Run {
                     (walled, spec)
                 });
                 match putting.await {
-                    Ok((walls, within)) => (walled, spec) = (Some(walls), within),
+                    Ok((walls, within)) => {
+                        if let Some(reason) = walls.is_weaker_than(&self.looked) {
+                            return ToolOutcome::failed(reason);
+                        }
+                        (walled, spec) = (Some(walls), within);
+                    }
                     // Without its walls it does not run.
                     Err(error) => return ToolOutcome::failed(format!("The command was not run: {error}.")),
                 }

@@ -14,6 +14,8 @@
 mod aside;
 #[path = "escape/ground.rs"]
 mod ground;
+#[path = "escape/looked.rs"]
+mod looked;
 #[path = "escape/ordinary.rs"]
 mod ordinary;
 #[path = "shell/support.rs"]
@@ -27,7 +29,8 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 
 use cairn_exec::Layer;
 use ground::{Ground, as_a_person};
-use table::{Claim, ROWS};
+use serde_json::json;
+use table::{Claim, ROWS, WITH_NETWORK};
 
 #[test]
 fn every_way_out_is_refused_by_the_layer_that_claims_it_with_bubblewrap() {
@@ -79,7 +82,29 @@ fn refuses(layer: Layer, claim: fn(&table::Row) -> Claim) {
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
     let bus = UnixListener::bind(ground.home().join("bus")).unwrap();
     let name = format!("cairn-escape-{}", std::process::id());
+    let shared = format!("cairn-escape-{}", std::process::id());
+    let loose = [
+        std::env::temp_dir().join(&shared),
+        std::path::Path::new("/dev/shm").join(&shared),
+    ];
+    for path in &loose {
+        std::fs::write(path, "CANARY").unwrap();
+    }
+    let screen = std::env::temp_dir().join(format!("{shared}.socket"));
+    let _gone = std::fs::remove_file(&screen);
+    let others = [
+        UnixListener::bind(&screen).unwrap(),
+        UnixListener::bind(ground.project().join("editor.socket")).unwrap(),
+    ];
     let nameless = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+    let folder = std::fs::File::open(ground.home()).unwrap();
+    let odd = format!("/proc/self/fd/{}/odd", std::os::fd::AsRawFd::as_raw_fd(&folder));
+    let odd = UnixListener::bind(odd).unwrap();
+    let memory = ground::SharedMemory::new();
+    let relative = ground.listener_in_home("relative");
+    for listener in others.iter().chain([&odd]) {
+        listener.set_nonblocking(true).unwrap();
+    }
     for listener in [&tcp, &tcp6] {
         listener.set_nonblocking(true).unwrap();
     }
@@ -91,17 +116,20 @@ fn refuses(layer: Layer, claim: fn(&table::Row) -> Claim) {
         ("TCP", tcp.local_addr().unwrap().port().to_string()),
         ("UDP", udp.local_addr().unwrap().port().to_string()),
         ("ABSTRACT", name),
+        ("SHARED", shared),
+        ("SYSV", memory.number.clone()),
         ("US", std::process::id().to_string()),
     ];
     let before = ground.outside();
     let mut wrong = Vec::new();
-    for row in ROWS {
+    let rows = ROWS.iter().map(|row| (row, false));
+    for (row, network) in rows.chain(WITH_NETWORK.iter().map(|row| (row, true))) {
         let Claim::By(by, says) = claim(row) else { continue };
         let mut line = row.line.to_owned();
         for (word, value) in &words {
             line = line.replace(&format!("{{{word}}}"), value);
         }
-        let ended = ground.run(&line);
+        let ended = ground.call(json!({ "command": line, "timeout": 60, "network": network }));
         let refused = says.iter().any(|says| ended.content.contains(says));
         if !refused || ended.content.contains("GOT OUT") || ended.content.contains("CANARY") {
             wrong.push(format!("{} (by {by}): {line}\n{}", row.what, ended.content));
@@ -117,5 +145,16 @@ fn refuses(layer: Layer, claim: fn(&table::Row) -> Claim) {
         bus.accept().is_err() && nameless.accept().is_err(),
         "somebody connected"
     );
+    assert!(
+        others
+            .iter()
+            .chain([&odd])
+            .all(|listener| listener.accept().is_err()),
+        "somebody connected"
+    );
+    assert!(!relative.was_reached(), "somebody connected");
+    for path in loose.iter().chain([&screen]) {
+        std::fs::remove_file(path).unwrap();
+    }
     assert!(udp.recv(&mut [0; 8]).is_err(), "something was sent");
 }

@@ -13,6 +13,7 @@ mod files {
     mod limits;
     mod links;
     mod moving;
+    mod odd;
     mod pictures;
     mod reading;
     mod several;

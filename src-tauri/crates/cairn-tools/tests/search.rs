@@ -7,6 +7,7 @@ mod search {
     mod grep;
     mod ignoring;
     mod list;
+    mod odd;
     mod ripgrep;
     mod stopping;
     mod swapping;

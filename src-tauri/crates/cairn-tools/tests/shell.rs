@@ -152,11 +152,19 @@ async fn s8_git_never_waits_for_an_editor_a_pager_or_a_password() {
     let project = Project::new();
     let line = "git init -q . && git -c user.name=a -c user.email=a@b commit --allow-empty; \
                 git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one && git log --oneline | wc -l; \
-                git -c credential.helper= ls-remote https://127.0.0.1:1/x";
+                git log; \
+                git checkout -q -b other && echo a >f && git add f && git -c user.name=a -c user.email=a@b commit -qm a && \
+                git checkout -q -b third HEAD~1 && echo b >f && git add f && git -c user.name=a -c user.email=a@b commit -qm b && \
+                { git -c user.name=a -c user.email=a@b rebase -q other; echo c >f; git add f; \
+                  git -c user.name=a -c user.email=a@b rebase --continue && echo rebased; }; \
+                git -c credential.helper= ls-remote https://127.0.0.1:1/x; \
+                git -c credential.helper= clone https://127.0.0.1:1/x; echo came through";
     let since = Instant::now();
     let outcome = project.run(json!({ "command": line, "timeout": 20 })).await;
     assert!(!outcome.timed_out, "{}", outcome.content);
-    assert!(outcome.content.contains("Aborting commit"), "{}", outcome.content);
+    for told in ["Aborting commit", "rebased", "came through"] {
+        assert!(outcome.content.contains(told), "{told}: {}", outcome.content);
+    }
     assert!(since.elapsed() < Duration::from_secs(15));
 }
 

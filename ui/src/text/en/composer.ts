@@ -22,6 +22,7 @@ export const composer = {
     'The message is longer than 1,000,000 characters. Put the text in a file and name its path.',
   'composer.read_only': 'Another window runs this session; it is read-only here.',
   'composer.mode': 'Mode: {mode}',
+  'composer.not_sandboxed': 'not sandboxed',
   'composer.model': 'Model: {model}',
   'composer.no_model': 'Choose a model',
   'composer.model_settings': 'Model settings…',

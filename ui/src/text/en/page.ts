@@ -108,6 +108,10 @@ export const transcript = {
   'transcript.unknown':
     'Written by a newer version of Cairn: {name}, version {version}. It is kept as it is.',
   'transcript.from_text': 'recognised in text',
+  'transcript.run_outside': 'Run outside…',
+  'transcript.run_outside_of': 'Ask to run outside the sandbox: {command}',
+  'transcript.run_outside_means':
+    'The sandbox may be why it failed. You are asked before it runs without it.',
   'transcript.by.person': 'allowed by you',
   'transcript.by.rule': 'by rule {rule}',
   'transcript.by.mode': 'by mode',
@@ -165,6 +169,7 @@ export const activity = {
 export const blocks = {
   'blocks.show_all_lines': { one: 'Show {n} more line', other: 'Show {n} more lines' },
   'blocks.show_less': 'Show less',
+  'blocks.show_rest': 'Show the rest',
   'blocks.output_omitted': '{size} in the middle are not shown here',
   'blocks.output_dropped': '{size} not shown',
   'blocks.no_output': 'no output',

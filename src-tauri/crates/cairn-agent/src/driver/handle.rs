@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use cairn_policy::Policy;
 use cairn_protocol::{
-    ApiError, ApprovalAnswer, ApprovalId, ErrorCode, QuestionAnswer, QuestionId, SessionSnapshot,
+    ApiError, ApprovalAnswer, ApprovalId, ErrorCode, ItemId, QuestionAnswer, QuestionId, SessionSnapshot,
+    TurnId,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -53,6 +54,14 @@ impl SessionHandle {
         })
         .await?;
         answered.await.unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Has a command that failed within the sandbox asked about to run outside of it. `turn` is the id of the request
+    /// that this begins when none runs.
+    pub async fn run_outside(&self, item: ItemId, turn: TurnId) -> Result<(), ApiError> {
+        let (done, taken) = oneshot::channel();
+        self.send(Command::RunOutside { item, turn, done }).await?;
+        taken.await.unwrap_or_else(|_| Err(gone()))
     }
 
     /// Answers a question.

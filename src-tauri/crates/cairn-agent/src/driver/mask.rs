@@ -52,6 +52,7 @@ pub(super) fn input(mut input: Input, mask: Mask<'_>) -> Input {
         | Input::Summarise
         | Input::Mark { .. }
         | Input::NeedsRoom
+        | Input::RunOutside { .. }
         | Input::RetryNow
         | Input::Woke
         | Input::SetMode(_)

@@ -24,6 +24,7 @@ fn call(id: &str, arguments: &str, answer: Option<&str>) -> ItemBody {
         title: String::new(),
         target: String::new(),
         from_text: false,
+        walled: false,
         decided: None,
         started_at: None,
         ended_at: None,

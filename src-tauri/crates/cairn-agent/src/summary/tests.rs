@@ -31,6 +31,7 @@ fn call(number: usize, content: String) -> ItemBody {
         title: "Run".to_owned(),
         target: "cargo test".to_owned(),
         from_text: false,
+        walled: false,
         decided: None,
         started_at: None,
         ended_at: None,

@@ -7,7 +7,9 @@ use cairn_protocol::{
 
 use super::summarising::{Need, Then};
 use super::{Phase, TurnMachine};
+use crate::context::TOLD_PREFIX;
 use crate::effect::Effect;
+use crate::meter::Count;
 use crate::model::{FinishReason, ModelError, ModelEvent};
 use crate::retry;
 
@@ -30,6 +32,8 @@ pub(super) struct Reply {
     text: Option<ItemId>,
     thinking: Option<ItemId>,
     calls: Vec<ItemId>,
+    /// What was closed while it went on: thoughts with their data, and the words before them.
+    closed: Vec<ItemId>,
     usage: Usage,
     said_anything: bool,
 }
@@ -37,6 +41,9 @@ pub(super) struct Reply {
 impl TurnMachine {
     /// Takes the next model step, if the limit and the window allow it.
     pub(super) fn ask(&mut self) {
+        if let Some(item) = self.rerun.take() {
+            return self.begin_rerun(&item);
+        }
         if self.steps >= self.step_limit() {
             return self.finish(TurnOutcome::Paused { steps: self.steps });
         }
@@ -165,6 +172,7 @@ impl TurnMachine {
             item.state = ItemState::Done;
             self.record(EventBody::ItemCompleted { item });
         }
+        reply.closed.push(id);
         let blank =
             |item: &Item| matches!(&item.body, ItemBody::Assistant { text } if text.trim().is_empty());
         if reply
@@ -172,7 +180,18 @@ impl TurnMachine {
             .as_ref()
             .is_some_and(|id| !self.log.item(id).is_some_and(blank))
         {
+            reply.closed.extend(reply.text.clone());
             self.close_part(reply.text.take(), ItemState::Done);
+        }
+    }
+
+    /// Another try writes all of it again: what this one said and thought is not sent back.
+    fn give_up_closed(&mut self, reply: &Reply) {
+        for id in &reply.closed {
+            if let Some(mut item) = self.log.item(id).cloned() {
+                item.state = ItemState::Failed;
+                self.record(EventBody::ItemUpdated { item });
+            }
         }
     }
 
@@ -219,7 +238,7 @@ impl TurnMachine {
         Some(id)
     }
 
-    fn call_item(
+    pub(super) fn call_item(
         &mut self,
         call: cairn_protocol::CallId,
         name: String,
@@ -234,6 +253,7 @@ impl TurnMachine {
             arguments,
             target: String::new(),
             from_text,
+            walled: false,
             decided: None,
             started_at: None,
             ended_at: None,
@@ -245,7 +265,7 @@ impl TurnMachine {
         self.new_item(ItemState::Queued, step, ItemBody::Tool(Box::new(tool)))
     }
 
-    fn unique_call(&self, id: &str) -> cairn_protocol::CallId {
+    pub(super) fn unique_call(&self, id: &str) -> cairn_protocol::CallId {
         let taken = |candidate: &str| {
             self.log
                 .items()
@@ -274,6 +294,9 @@ impl TurnMachine {
     pub(super) fn close_reply(&mut self, reply: &Reply, state: ItemState) {
         self.close_part(reply.thinking.clone(), state);
         self.close_part(reply.text.clone(), state);
+        if state == ItemState::Failed {
+            self.give_up_closed(reply);
+        }
         for id in &reply.calls {
             if self
                 .log
@@ -297,12 +320,42 @@ impl TurnMachine {
         }
         self.update_turn(|turn| add(&mut turn.usage, usage));
         self.change_session(|session| add(&mut session.usage, usage));
-        self.meter.reported(
+        let count = self.meter.reported(
             &self.log,
             reply.sent_items,
             usage.input_tokens,
             usage.output_tokens,
         );
+        if let Count::Cut { sent } = count {
+            self.prompt_was_cut(usage.input_tokens, sent);
+        }
+    }
+
+    /// The server read only a part of what was sent: said once for each model.
+    fn prompt_was_cut(&mut self, read: u64, sent: u64) {
+        if std::mem::replace(&mut self.told_cut, true) {
+            return;
+        }
+        let name = self.model.as_ref().map_or("", |info| info.name.as_str());
+        let text = format!(
+            "The server cut the prompt: it read {read} of about {sent} tokens, so {name} does not know how this began. \
+             Give it a larger context window at the server (Ollama: `num_ctx`), or set `context_window` in the profile \
+             to what it really has."
+        );
+        self.notice(NoticeLevel::Warning, "prompt_cut", text);
+    }
+
+    /// A reply that ran into the end of the window goes on once there is room again, once for each request. Case X111.
+    fn goes_on_after_a_cut(&mut self, reason: FinishReason) -> bool {
+        let full = matches!(self.need(), Need::Summary(_));
+        if reason != FinishReason::Length || !full || std::mem::replace(&mut self.cut_off, true) {
+            return false;
+        }
+        let code = format!("{TOLD_PREFIX}cut_off");
+        let text = "The reply was cut off because the window was full. Older parts are summarised; it goes on where it \
+                    ended.";
+        self.notice(NoticeLevel::Info, &code, text.to_owned());
+        true
     }
 
     fn conclude(&mut self, reply: Reply, reason: FinishReason) {
@@ -321,12 +374,16 @@ impl TurnMachine {
             return self.start_calls(&reply.calls);
         }
         if !reply.said_anything && reply.empty < EMPTY_AGAIN {
+            self.give_up_closed(&reply);
             let empty = reply.empty + 1;
             return self.send_request(Reply {
                 attempt: 1,
                 empty,
                 ..Reply::default()
             });
+        }
+        if reply.said_anything && self.goes_on_after_a_cut(reason) {
+            return self.ask();
         }
         if !reply.said_anything {
             let text = format!("The model answered nothing, {} times in a row.", EMPTY_AGAIN + 1);
@@ -342,7 +399,7 @@ impl TurnMachine {
             let text = "The provider's filter cut the reply off.".to_owned();
             self.notice(NoticeLevel::Warning, "reply_filtered", text);
         }
-        if self.join_sent_now() {
+        if self.join_sent_now() || self.rerun.is_some() {
             return self.ask();
         }
         self.nudge();

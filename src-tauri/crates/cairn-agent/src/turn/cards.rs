@@ -82,7 +82,11 @@ impl TurnMachine {
                     format!("{project}/{workdir}")
                 };
                 let mut rows = vec![row(RowLabel::In, &place)];
-                rows.extend(super::walls::rows(self.policy.sandbox, &facts.effects));
+                rows.extend(super::walls::rows(
+                    self.policy.sandbox,
+                    &self.policy.rules.read_bars(),
+                    &facts.effects,
+                ));
                 let limit = facts.limit.map_or_else(
                     || "none: it runs in the background until it or the session ends".to_owned(),
                     |limit| format!("{} s", limit.as_secs()),

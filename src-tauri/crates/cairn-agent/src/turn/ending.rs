@@ -96,6 +96,7 @@ impl TurnMachine {
         };
         tool.ended_at = Some(self.now);
         tool.note.clone_from(&outcome.note);
+        tool.walled = outcome.walled;
         if !outcome.blocks.is_empty() {
             tool.blocks.clone_from(&outcome.blocks);
         }

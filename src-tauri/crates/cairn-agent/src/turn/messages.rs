@@ -76,8 +76,23 @@ impl TurnMachine {
     }
 
     pub(super) fn begin(&mut self, id: TurnId, text: String, attachments: Vec<Attachment>) {
+        self.open_turn(id);
+        self.user_item(text.clone(), attachments);
+        let title = title_of(&text);
+        self.change_session(|session| {
+            session.state = SessionState::Running;
+            if session.title.is_empty() {
+                session.title = title;
+            }
+        });
+        self.ask();
+    }
+
+    /// Begins a request without a message.
+    pub(super) fn open_turn(&mut self, id: TurnId) {
         (self.counter, self.steps) = (0, 0);
         self.overflowed = false;
+        self.cut_off = false;
         self.stuck = Stuck::default();
         let number = self.log.turns.last().map_or(1, |turn| turn.number + 1);
         let turn = Turn {
@@ -90,15 +105,6 @@ impl TurnMachine {
             usage: Usage::default(),
         };
         self.record(EventBody::TurnStarted { turn });
-        self.user_item(text.clone(), attachments);
-        let title = title_of(&text);
-        self.change_session(|session| {
-            session.state = SessionState::Running;
-            if session.title.is_empty() {
-                session.title = title;
-            }
-        });
-        self.ask();
     }
 
     pub(super) fn user_item(&mut self, text: String, attachments: Vec<Attachment>) {

@@ -21,6 +21,10 @@ mod choices;
 mod outside;
 #[path = "tests/property.rs"]
 mod property;
+#[path = "tests/reasoning.rs"]
+mod reasoning;
+#[path = "tests/rerun.rs"]
+mod rerun;
 #[path = "tests/stuck.rs"]
 mod stuck;
 #[path = "tests/summarising.rs"]
@@ -576,7 +580,7 @@ fn e14_e15_a_call_cut_by_the_limit_never_runs() {
 }
 
 #[test]
-fn l5_an_empty_reply_is_asked_for_twice_more_then_shown() {
+fn x95_l5_an_empty_reply_is_asked_for_twice_more_then_shown() {
     let mut bench = Bench::new();
     bench.send("x");
     assert!(asks_model(&bench.end(FinishReason::Stop)));

@@ -134,3 +134,30 @@ fn a_helper_gets_no_secret_at_all() {
         .collect();
     assert_eq!(names, ["PATH"]);
 }
+
+#[test]
+fn l06_what_is_kept_from_the_programs_we_start_are_keys_and_what_is_named_like_one() {
+    for name in [
+        "CAIRN_API_KEY",
+        "OPENAI_API_KEY",
+        "anthropic_auth_token",
+        "GITHUB_TOKEN",
+        "DB_PASSWORD",
+        "MYSQL_PWD",
+        "HF_TOKEN",
+    ] {
+        assert!(is_secret_variable(OsStr::new(name)), "{name}");
+    }
+    for name in [
+        "XDG_ACTIVATION_TOKEN",
+        "CAIRN_HOME",
+        "PATH",
+        "XAUTHORITY",
+        "SSH_AUTH_SOCK",
+        "DBUS_SESSION_BUS_ADDRESS",
+        "KEYBOARD",
+        "MONKEY",
+    ] {
+        assert!(!is_secret_variable(OsStr::new(name)), "{name}");
+    }
+}

@@ -150,6 +150,21 @@ fn what_was_seen_moves_with_an_edit() {
 }
 
 #[test]
+fn x1_lines_joined_to_an_unseen_one_are_not_seen() {
+    let now = lines(5);
+    let mut coverage = Coverage::default();
+    coverage.note_read(file(), whole(&now), &[range(1, 1), range(3, 5)], Some(5));
+    // Line 2, never shown, ends up in one line with 3, and that one with 4.
+    let joins = |first| Shift {
+        first,
+        last: first + 1,
+        delta: -1,
+    };
+    coverage.note_edited(file(), "new", &[joins(2), joins(3)], 3);
+    assert_eq!(coverage.seen(file()), [range(1, 1), range(3, 3)]);
+}
+
+#[test]
 fn x41_follows_a_move() {
     let now = lines(2);
     let mut coverage = Coverage::default();

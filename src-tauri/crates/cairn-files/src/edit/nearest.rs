@@ -13,6 +13,8 @@ const LINES_LOOKED_UP: usize = 300_000;
 const LINES_SHOWN: usize = 20;
 /// Characters of a line that are shown.
 const WIDTH: usize = 200;
+/// Characters shown before a difference that lies far into a line.
+const BEFORE: usize = 60;
 /// How alike two lines must be to be worth naming, of 1.
 const ALIKE: f64 = 0.5;
 
@@ -133,10 +135,16 @@ fn difference(have: &[&str], want: &[&str], first_line: usize) -> String {
         } else {
             "differs"
         };
+        let at = have
+            .chars()
+            .zip(want.chars())
+            .take_while(|(have, want)| have == want)
+            .count();
         return format!(
-            "Line {number} {kind}: the file has `{}`, old_string has `{}`",
-            visible(have),
-            visible(want)
+            "Line {number} {kind}: the file has `{}`, old_string has `{}`{}",
+            visible(from(have, at)),
+            visible(from(want, at)),
+            alike(have, want, at)
         );
     }
     if have.len() < want.len() {
@@ -146,6 +154,31 @@ fn difference(have: &[&str], want: &[&str], first_line: usize) -> String {
         );
     }
     "They differ in empty lines before or after it".to_owned()
+}
+
+/// The part of a line in which a difference at that character is in view.
+fn from(line: &str, at: usize) -> &str {
+    let skipped = if at > WIDTH - BEFORE { at - BEFORE } else { 0 };
+    let start = line
+        .char_indices()
+        .nth(skipped)
+        .map_or(line.len(), |(start, _)| start);
+    line.get(start..).unwrap_or(line)
+}
+
+/// Names the first characters that differ where they may look the same: one letter composed in two ways, a dash or
+/// blank of another kind, a letter of another script.
+fn alike(have: &str, want: &str, at: usize) -> String {
+    let pair = have.chars().nth(at).zip(want.chars().nth(at));
+    match pair {
+        Some((have, want)) if !have.is_ascii() || !want.is_ascii() => format!(
+            " (character {}: U+{:04X} in the file, U+{:04X} in old_string)",
+            at + 1,
+            u32::from(have),
+            u32::from(want)
+        ),
+        _ => String::new(),
+    }
 }
 
 /// A line with its tabs and other invisible characters made visible, cut.

@@ -4,7 +4,7 @@ use base64::Engine;
 use cairn_agent::effect::Input;
 use cairn_protocol::{
     ApiError, ApprovalAnswerParams, ContextMarkParams, ErrorCode, Nothing, Picture, PictureParams,
-    PlanParams, QuestionAnswerParams, QueueEditParams, SendParams, SessionParams,
+    PlanParams, QuestionAnswerParams, QueueEditParams, RunOutsideParams, SendParams, SessionParams,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -84,6 +84,14 @@ impl Window {
 
     pub(super) async fn retry_now(&self, params: SessionParams) -> Result<Nothing, ApiError> {
         self.tell(&params, Input::RetryNow).await
+    }
+
+    /// Has a command asked about to run outside the sandbox. Counts only for an open session of this window's project.
+    pub(super) async fn run_outside(&self, params: RunOutsideParams) -> Result<Nothing, ApiError> {
+        let session = self.owned(&params.session).await?;
+        let turn = self.host.fresh_id().into();
+        session.handle.run_outside(params.item, turn).await?;
+        Ok(Nothing {})
     }
 
     /// Summarises the older part of the conversation: asked for by the person, so with the model as it is set up now.

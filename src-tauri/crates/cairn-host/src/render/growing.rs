@@ -2,7 +2,7 @@
 
 use cairn_protocol::RichBlock;
 
-use super::{Highlight, LONGEST, blocks_with_places, cut};
+use super::{Highlight, LONGEST, PARTS, Placed, add_cut, blocks_with_places, cut};
 
 /// An open block longer than this is drawn again only when a part of its length has come: drawing costs as much as it is
 /// long, and pieces are short.
@@ -15,8 +15,9 @@ const PART: usize = 32;
 pub(crate) struct Growing {
     /// The part that is parsed again with every piece: the last block, which may still change.
     open: String,
-    /// Blocks before it.
+    /// Blocks before it, and the parts they are made of.
     closed: u32,
+    parts: usize,
     /// Blocks that were given out and not taken back.
     shown: u32,
     /// Bytes that were drawn, that came since, and that are too much to be drawn.
@@ -48,33 +49,43 @@ impl Growing {
         self.unseen = 0;
         let keep = self.closed;
         let mut blocks = self.draw();
-        blocks.extend(cut(self.left_out));
+        if self.left_out > 0 {
+            add_cut(&mut blocks, self.left_out);
+            // From now on only this number grows.
+            if let Some(RichBlock::Cut { bytes }) = blocks.last() {
+                self.left_out = *bytes as usize;
+            }
+        }
         self.shown = keep + blocks.len() as u32;
         (keep, blocks)
     }
 
     /// The open part as blocks; those of them that nothing can change any more are closed.
     fn draw(&mut self) -> Vec<RichBlock> {
-        let blocks = blocks_with_places(&self.open, Highlight::WhileShort);
+        let most = PARTS.saturating_sub(self.parts);
+        let blocks = blocks_with_places(&self.open, Highlight::WhileShort, most);
         // A block is closed once a blank line and another one follow: then what comes later cannot change it, but for
         // link definitions, which the exact pass at the end sees.
-        let after_blank_line = |(_, place): &(RichBlock, std::ops::Range<usize>)| {
-            let before = self.open.get(..place.start).unwrap_or_default();
-            let rest = self.open.get(place.start..).unwrap_or_default();
+        let after_blank_line = |placed: &Placed| {
+            let before = self.open.get(..placed.place.start).unwrap_or_default();
+            let rest = self.open.get(placed.place.start..).unwrap_or_default();
             // Half a list marker looks like a paragraph, and with its other half joins the list before it.
             let is_settled =
                 rest.contains('\n') || !rest.starts_with(|c: char| c.is_ascii_digit() || "-+*".contains(c));
-            is_settled && before.trim_end_matches([' ', '\t']).ends_with("\n\n")
+            // What was left out stands where it was left out of: it begins nothing.
+            let begins = !matches!(placed.block, RichBlock::Cut { .. });
+            begins && is_settled && before.trim_end_matches([' ', '\t']).ends_with("\n\n")
         };
         if let Some(place) = blocks
             .iter()
             .rposition(after_blank_line)
             .filter(|place| *place > 0)
-            && let Some((_, range)) = blocks.get(place)
+            && let Some((closed, [first, ..])) = blocks.split_at_checked(place)
         {
             self.closed += place as u32;
-            self.open.drain(..range.start.min(self.open.len()));
+            self.parts += closed.iter().map(|placed| placed.parts).sum::<usize>();
+            self.open.drain(..first.place.start.min(self.open.len()));
         }
-        blocks.into_iter().map(|(block, _)| block).collect()
+        blocks.into_iter().map(|placed| placed.block).collect()
     }
 }

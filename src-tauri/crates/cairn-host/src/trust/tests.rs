@@ -266,15 +266,31 @@ async fn t10_a_link_in_the_place_of_a_trusted_folder_leads_to_another_one() {
     bench.write(".mcp.json", SERVER);
     let project = bench.open("p").await;
     bench.trust(&project).await;
-    drop(project);
+    let record = bench.host.trust_file(&project);
     write(&bench.temp.path().join("other/.mcp.json"), SERVER);
     std::fs::rename(bench.at(""), bench.temp.path().join("moved")).unwrap();
     symlink(bench.temp.path().join("other"), bench.temp.path().join("p")).unwrap();
-    assert!(!bench.host.is_trusted(&*bench.open("p").await));
+    // A window that is open on the folder has its record under its own key still.
     assert!(
-        !bench.host.is_trusted(&*bench.open("moved").await),
-        "trust is for the path too"
+        matches!(bench.host.trust_view(&project).state, TrustState::Replaced { .. }),
+        "the path leads to another folder"
     );
+    assert!(!bench.host.is_trusted(&project));
+    drop(project);
+    // Opened anew it is the other folder, and the one that was moved has another path: each has a record of its own,
+    // and the record of another would not do either.
+    for name in ["p", "moved"] {
+        let project = bench.open(name).await;
+        assert_eq!(bench.host.trust_view(&project).state, TrustState::New, "{name}");
+        let own = bench.host.trust_file(&project);
+        std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+        std::fs::copy(&record, own).unwrap();
+        assert!(
+            matches!(bench.host.trust_view(&project).state, TrustState::Replaced { .. }),
+            "{name}: trust is for the folder and the path"
+        );
+        assert!(!bench.host.is_trusted(&project), "{name}");
+    }
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
 use std::process::ExitStatus;
+use std::sync::Arc;
 
 use cairn_agent::model::{Message, Part, Role};
 use cairn_agent::tool::{ToolClass, ToolSpec};

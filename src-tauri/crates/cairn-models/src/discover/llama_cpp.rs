@@ -1,6 +1,6 @@
 //! What llama.cpp's server tells: `/props` and `/v1/models` (its public server document).
 
-use cairn_protocol::FoundModel;
+use cairn_protocol::{Api, FoundModel};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join};
 use serde_json::Value;
@@ -11,6 +11,8 @@ use crate::http::{Connection, Trouble};
 pub(crate) const KIND: ServerKind = ServerKind {
     name: "llama.cpp",
     port: 8080,
+    api: Api::Openai,
+    base: "/v1",
     list,
 };
 

@@ -1,6 +1,6 @@
 //! What LM Studio tells: `/api/v0/models` (its public REST document).
 
-use cairn_protocol::FoundModel;
+use cairn_protocol::{Api, FoundModel};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -11,6 +11,8 @@ use crate::http::{Connection, Trouble};
 pub(crate) const KIND: ServerKind = ServerKind {
     name: "LM Studio",
     port: 1234,
+    api: Api::Openai,
+    base: "/v1",
     list,
 };
 

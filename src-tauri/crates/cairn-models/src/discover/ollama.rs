@@ -1,6 +1,6 @@
 //! What Ollama tells: `/api/tags`, `/api/show`, `/api/ps` (its public API document).
 
-use cairn_protocol::FoundModel;
+use cairn_protocol::{Api, FoundModel};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join, join_all};
 use serde_json::{Value, json};
@@ -11,6 +11,8 @@ use crate::http::{Connection, Trouble};
 pub(crate) const KIND: ServerKind = ServerKind {
     name: "Ollama",
     port: 11434,
+    api: Api::Ollama,
+    base: "",
     list,
 };
 

@@ -105,7 +105,9 @@ async fn a8_each_program_is_asked_in_its_own_way() {
     );
     assert_eq!(found[3].models, [model("m", Some(32_768), None, None, None)]);
     assert_eq!(found[4].problem.as_deref(), Some("connection refused"));
-    assert_eq!(found[4].base_url, format!("http://127.0.0.1:{closed}/v1"));
+    // Its own protocol is the one in which it can be told the window.
+    assert_eq!(found[4].base_url, format!("http://127.0.0.1:{closed}"));
+    assert_eq!((found[0].api, found[1].api), (Api::Ollama, Api::Openai));
     assert!(found[..4].iter().all(|server| server.problem.is_none()));
 }
 

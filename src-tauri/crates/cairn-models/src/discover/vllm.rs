@@ -1,6 +1,6 @@
 //! What vLLM tells, and every other server with an OpenAI-shaped list: `/v1/models`.
 
-use cairn_protocol::FoundModel;
+use cairn_protocol::{Api, FoundModel};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -11,14 +11,14 @@ use crate::http::{Connection, Trouble};
 pub(crate) const KIND: ServerKind = ServerKind {
     name: "vLLM",
     port: 8000,
+    api: Api::Openai,
+    base: "/v1",
     list,
 };
 
 fn list<'a>(connection: &'a Connection, _only: Option<&'a str>) -> BoxFuture<'a, Result<Vec<Seen>, Trouble>> {
     async move {
-        let models = connection
-            .get(connection.address.endpoint("models"), PROBE_LIMIT)
-            .await?;
+        let models = connection.get((*connection.models).clone(), PROBE_LIMIT).await?;
         Ok(entries(connection, &models, "data")?
             .iter()
             .filter_map(describe)
@@ -27,7 +27,7 @@ fn list<'a>(connection: &'a Connection, _only: Option<&'a str>) -> BoxFuture<'a,
     .boxed()
 }
 
-/// Reads one entry; the fields beyond vLLM's own are OpenRouter's and others'.
+/// Reads one entry; the fields beyond vLLM's own are OpenRouter's, Anthropic's and others'.
 pub(crate) fn describe(entry: &Value) -> Option<Seen> {
     let name = entry.get("id").and_then(Value::as_str)?;
     let window = [
@@ -35,6 +35,7 @@ pub(crate) fn describe(entry: &Value) -> Option<Seen> {
         "context_length",
         "context_window",
         "max_context_length",
+        "max_input_tokens",
     ];
     let lists = |pointer: &str, what: &str| {
         let list = entry.pointer(pointer).and_then(Value::as_array)?;
@@ -48,7 +49,12 @@ pub(crate) fn describe(entry: &Value) -> Option<Seen> {
                 .and_then(Value::as_bool)
         }),
         vision: lists("/architecture/input_modalities", "image")
-            .or_else(|| entry.pointer("/capabilities/vision").and_then(Value::as_bool)),
+            .or_else(|| entry.pointer("/capabilities/vision").and_then(Value::as_bool))
+            .or_else(|| {
+                entry
+                    .pointer("/capabilities/image_input/supported")
+                    .and_then(Value::as_bool)
+            }),
         ..named(name)
     };
     Some(Seen { found, given: None })

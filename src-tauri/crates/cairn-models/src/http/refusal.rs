@@ -108,7 +108,47 @@ impl Refusal {
         self.status == Some(503) && self.everything().contains("loading model")
     }
 
-    fn everything(&self) -> String {
+    /// Whether the effort or the thinking that was asked for is not known or not supported.
+    pub(crate) fn refuses_effort(&self) -> bool {
+        let all = self.everything();
+        let names = ["effort", "thinking", "reasoning", "think value"];
+        // A path into the conversation is about what was thought, not about what is asked for.
+        self.is_shape_complaint()
+            && names.iter().any(|name| all.contains(name))
+            && !all.contains("messages.")
+            && (speaks_of_support(&all) || all.contains("invalid value") || all.contains("supported values"))
+    }
+
+    /// The most tokens that a reply may ask for, where the server complains about that: `max_tokens: 9 > 5, …`.
+    pub(crate) fn most_output(&self) -> Option<u64> {
+        let all = self.everything();
+        if !self.is_shape_complaint() || !all.contains("max_tokens") || !all.contains("maximum allowed") {
+            return None;
+        }
+        let (_, rest) = all.split_once(" > ")?;
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().ok()
+    }
+
+    /// Whether the server says those words, in lower case.
+    pub(crate) fn mentions(&self, words: &str) -> bool {
+        self.everything().contains(words)
+    }
+
+    /// Whether it is about what was sent, not about the server, the key or the money.
+    pub(crate) fn is_about_the_request(&self) -> bool {
+        let code = self.code();
+        matches!(code, ErrorCode::TooLong | ErrorCode::ModelRejected)
+            || code == ErrorCode::ModelServer && matches!(self.status, Some(500) | None)
+    }
+
+    /// Whether the conversation does not fit.
+    pub(crate) fn is_overflow(&self) -> bool {
+        self.code() == ErrorCode::TooLong
+    }
+
+    /// Everything that was said, in lower case.
+    pub(crate) fn everything(&self) -> String {
         match &self.said {
             Said::Json { message, marks } => format!("{} {marks}", message.to_lowercase()),
             Said::Page(text) | Said::Text(text) => text.to_lowercase(),
@@ -342,11 +382,22 @@ fn message_of(error: &Value) -> String {
 }
 
 fn marks_of(error: &Value) -> String {
-    let marks: Vec<String> = ["code", "type", "param", "status"]
+    let words = ["code", "type", "param", "status"]
         .iter()
         .filter_map(|field| error.get(field).and_then(Value::as_str))
-        .map(str::to_lowercase)
-        .collect();
+        .map(str::to_lowercase);
+    // llama.cpp's counts; and the words of the provider behind a go-between.
+    let counts = ["n_prompt_tokens", "n_ctx"].iter().filter_map(|field| {
+        error
+            .get(field)
+            .and_then(Value::as_u64)
+            .map(|count| format!("{field}\":{count}"))
+    });
+    let behind = error
+        .pointer("/metadata/raw")
+        .and_then(Value::as_str)
+        .map(|raw| raw.to_lowercase().chars().take(MAX_FOREIGN_CHARS).collect());
+    let marks: Vec<String> = words.chain(counts).chain(behind).collect();
     marks.join(" ")
 }
 
@@ -407,6 +458,9 @@ fn is_too_long(text: &str) -> bool {
         "exceeds the maximum allowed input",
         "too large for model",
         "input is too long",
+        "exceed context limit",
+        "contextwindowexceeded",
+        "input length exceeds",
         "request too large",
         "max_model_len",
     ]

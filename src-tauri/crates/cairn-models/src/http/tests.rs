@@ -57,7 +57,10 @@ async fn m17_a_redirect_is_not_followed_and_the_key_not_sent_on() {
     config.key = Some(Secret::new("sk-secret"));
     let connection = Connection::new(&config).unwrap();
     let body = br#"{"model":"m","messages":[{"role":"user","content":"x"}]}"#.to_vec();
-    let response = connection.post("chat/completions", body).await.unwrap();
+    let response = connection
+        .post(connection.address.endpoint("chat/completions"), body)
+        .await
+        .unwrap();
     assert_eq!(response.status().as_u16(), 307);
     assert_eq!(other.requests().len(), 0);
 }

@@ -175,3 +175,60 @@ fn numbers_are_grouped() {
         ["0", "999", "4,096", "1,000,000"]
     );
 }
+
+#[tokio::test]
+async fn m5_t13_ollama_in_its_own_protocol_is_told_the_window_and_not_warned_about() {
+    let table = [
+        (json!([]), None, 16_384),
+        (
+            json!([{ "name": "own:8b", "context_length": 32_768 }]),
+            None,
+            32_768,
+        ),
+        (json!([]), Some(8_192), 8_192),
+    ];
+    for (running, profile, window) in table {
+        let server = ScriptedServer::start(ollama("", &running)).await.unwrap();
+        let mut config = ModelConfig::new(Api::Ollama, server.root_url(), "own:8b");
+        config.context_window = profile;
+        let seen = inspect(&config).await;
+        assert_eq!(seen.info.window, Some(window));
+        assert_eq!(seen.found.context_window, Some(40_960));
+        assert!(
+            !seen.warnings.iter().any(|words| words.contains("gives it only")),
+            "{:?}",
+            seen.warnings
+        );
+    }
+}
+
+#[tokio::test]
+async fn m5_anthropic_lists_its_models_with_or_without_the_version_in_the_address() {
+    let models = json!({ "data": [{ "type": "model", "id": "claude-x", "max_input_tokens": 150_000,
+        "capabilities": { "image_input": { "supported": true } } }] });
+    let script = Script {
+        context_window: 0,
+        ..Script::default()
+    }
+    .document("/v1/models", models);
+    let server = ScriptedServer::start(script).await.unwrap();
+    for address in [server.base_url(), server.root_url()] {
+        let seen = inspect(&ModelConfig::new(Api::Anthropic, address, "claude-x")).await;
+        assert_eq!((seen.info.window, seen.info.vision), (Some(150_000), true));
+    }
+}
+
+#[tokio::test]
+async fn a_trial_speaks_each_protocol() {
+    for api in [Api::Openai, Api::Responses, Api::Anthropic, Api::Ollama] {
+        let script = Script {
+            last: Some(Reply::text("OK")),
+            ..Script::default()
+        };
+        let server = ScriptedServer::start(script).await.unwrap();
+        let found = trial(&ModelConfig::new(api, server.base_url(), "scripted"))
+            .await
+            .unwrap();
+        assert!(found.warnings.is_empty(), "{api:?}: {:?}", found.warnings);
+    }
+}

@@ -7,7 +7,7 @@ use cairn_protocol::{Decided, Mode};
 use super::cover::{Covered, covered, offer, only_reads, reads_unasked, rule_barrier, runs_in_auto};
 use super::judge::{Question, Verdict, judge_one, plan_denies};
 use super::{Approve, Policy, Sandbox, Taint};
-use crate::facts::CommandFacts;
+use crate::facts::{CommandFacts, Looked};
 use crate::line::{Cover, Line, LossKind};
 use crate::program::Class;
 use crate::rule::{ExactLine, Rule};
@@ -252,6 +252,9 @@ impl Judged<'_> {
         }
         if self.ran.bounds == Bounds::Left {
             why.push("It wants to run outside the sandbox, where it can do what you can.".to_owned());
+        }
+        if let (Looked::InPart(reason), Bounds::Kept) = (self.ran.facts.looked(), self.ran.bounds) {
+            why.push(reason.clone());
         }
         if self.ran.network == Network::Wanted {
             why.push("It wants the network.".to_owned());

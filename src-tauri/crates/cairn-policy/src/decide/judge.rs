@@ -76,6 +76,17 @@ pub(super) fn judge(policy: &Policy, effect: &Effect) -> Vec<Verdict> {
     {
         let wide = Line::read(line);
         let cover = wide.cover();
+        // Where not all of the project could be looked through, less is enforced than the session counts on.
+        let weaker;
+        let policy = if facts.held_by(policy.sandbox) == policy.sandbox {
+            policy
+        } else {
+            weaker = Policy {
+                sandbox: facts.held_by(policy.sandbox),
+                ..policy.clone()
+            };
+            &weaker
+        };
         if let Some(verdict) = refused(policy, effect, Some((&wide, &cover))) {
             return vec![verdict];
         }

@@ -142,6 +142,35 @@ impl PathGlob {
             && Path::new(fixed.trim_end_matches('/')) != folder
     }
 
+    /// Whether it could cover something in that folder, which it does not cover itself. A pattern that is tied to the
+    /// project folder can only do so on the way to its first wildcard and from there on; others can anywhere.
+    pub(super) fn may_cover_beneath(&self, folder: &Path) -> bool {
+        let body = self.text.trim_end_matches('/');
+        if !body.contains('/') {
+            return true;
+        }
+        let body = body.trim_start_matches('/');
+        let fixed = body.split(['*', '?', '[', '\\']).next().unwrap_or_default();
+        // The last name may go on behind the wildcard.
+        let fixed = if fixed.len() == body.len() {
+            fixed
+        } else {
+            fixed.rsplit_once('/').map_or("", |(folders, _)| folders)
+        };
+        let mut folder = folder.iter().map(|name| name.to_string_lossy().to_lowercase());
+        let mut fixed = fixed
+            .split('/')
+            .filter(|name| !name.is_empty())
+            .map(str::to_lowercase);
+        loop {
+            match (fixed.next(), folder.next()) {
+                (None, _) | (_, None) => return true,
+                (Some(want), Some(have)) if want != have => return false,
+                _ => {}
+            }
+        }
+    }
+
     /// Whether it names one path without any wildcard.
     pub fn is_literal(&self) -> bool {
         let mut escaped = false;

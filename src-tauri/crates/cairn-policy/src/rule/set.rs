@@ -3,6 +3,7 @@
 use cairn_protocol::{RuleScope, SavedRule, UnixMillis};
 
 use super::Rule;
+use super::bars::ReadBars;
 use super::glob::LetterCase;
 use crate::line::Line;
 use crate::{Care, Carries, Effect, Place, Places};
@@ -149,6 +150,14 @@ impl RuleSet {
         self.allow
             .iter()
             .filter(move |granted| holds && allows(&granted.rule, effect, places))
+    }
+
+    /// What deny rules keep from being read.
+    pub fn read_bars(&self) -> ReadBars {
+        ReadBars::of(self.deny.iter().filter_map(|granted| match &granted.rule {
+            Rule::Read(glob) => Some(glob),
+            _ => None,
+        }))
     }
 
     /// The first ask or deny rule about reading that a search of this folder could come across.

@@ -219,3 +219,48 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    /// Whoever walks a tree may leave out a folder only if nothing in it is barred.
+    #[test]
+    fn a_folder_that_holds_something_barred_is_looked_into(
+        pattern in "/?([a-cA-C*?]{1,3}|\\*\\*|\\[ab\\])(/([a-c*]{1,2}|\\*\\*)){0,3}/?",
+        path in "[a-cA-C]{1,3}(/[a-c]{1,2}){0,3}",
+    ) {
+        if let Ok(Rule::Read(glob)) = format!("read: {pattern}").parse::<Rule>() {
+            let path = Path::new(&path);
+            if glob.covers(path, LetterCase::Ignored) {
+                for folder in path.ancestors().skip(1) {
+                    prop_assert!(
+                        glob.may_cover_beneath(folder) || glob.covers(folder, LetterCase::Ignored),
+                        "{pattern} covers {} and {} is left out", path.display(), folder.display()
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn folders_that_hold_nothing_barred_are_left_out() {
+    for (pattern, folder, may) in [
+        ("secrets/keys/*.txt", "src", false),
+        ("secrets/keys/*.txt", "secrets", true),
+        ("secrets/keys/*.txt", "Secrets/Keys/deep", true),
+        ("secrets/keys/*.txt", "secrets/other", false),
+        ("/secrets", "src", false),
+        ("/sec*", "src", true),
+        ("*.txt", "src/deep", true),
+        ("node_modules/a/b", "node_modules", true),
+        ("src/**/x", "target", false),
+    ] {
+        let Ok(Rule::Read(glob)) = format!("read: {pattern}").parse::<Rule>() else {
+            panic!("{pattern}")
+        };
+        assert_eq!(
+            glob.may_cover_beneath(Path::new(folder)),
+            may,
+            "{pattern} {folder}"
+        );
+    }
+}

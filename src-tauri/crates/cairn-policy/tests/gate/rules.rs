@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use cairn_policy::{
-    AddressWords, Approve, Carries, CommandFacts, Decision, Effect, Granted, Place, Policy, Presence,
+    AddressWords, Approve, Carries, CommandFacts, Decision, Effect, Granted, Looked, Place, Policy, Presence,
     Reading, RuleOrigin, Sandbox, Taint, decide,
 };
 use cairn_protocol::{Decided, Mode, RuleScope};
@@ -534,4 +534,48 @@ fn a_card_has_a_filled_button_only_where_the_sandbox_holds_the_command() {
         assert_eq!(asked(&sandboxed, line).filled, filled, "{line}");
     }
     assert!(!asked(&policy(&[]), "cargo test").filled);
+}
+
+#[test]
+fn where_the_project_was_not_wholly_looked_through_less_is_counted_on_and_the_card_says_why() {
+    let reason = "The project has too many folders to look through.";
+    let in_part = |line: &str| match effect(line) {
+        Effect::RunCommand {
+            line,
+            workdir,
+            place,
+            network,
+            outside,
+            facts,
+        } => Effect::RunCommand {
+            line,
+            workdir,
+            place,
+            network,
+            outside,
+            facts: facts.with_looked(Looked::InPart(reason.to_owned())),
+        },
+        other => other,
+    };
+    let auto = in_mode(Mode::Auto, Sandbox::Enforced, &[]);
+    for (line, whole, part) in [
+        ("cargo test", "auto", "ask"),
+        ("python3 x.py", "auto", "ask"),
+        ("ls src", "auto", "auto"),
+        ("rg -n x src", "auto", "ask"),
+    ] {
+        assert_eq!(word(&auto, line), whole, "{line}");
+        let decision = decide(&auto, &[in_part(line)]);
+        assert_eq!(word_of(&decision), part, "{line}");
+        if let Decision::Ask(asked) = decision {
+            assert!(
+                asked.why.iter().any(|why| why == reason),
+                "{line}: {:?}",
+                asked.why
+            );
+        }
+    }
+    // A saved rule holds as it does without any sandbox.
+    let saved = in_mode(Mode::Manual, Sandbox::Enforced, &["run: cargo test"]);
+    assert_eq!(word_of(&decide(&saved, &[in_part("cargo test")])), "auto");
 }

@@ -30,6 +30,12 @@ pub struct Script {
     pub context_window: u64,
     /// Whether requests that real servers refuse are refused.
     pub strict: bool,
+    /// Tokens that the model holds, a token being four bytes; what is longer is refused. 0 for no limit.
+    pub holds: u64,
+    /// Pictures that one request may have.
+    pub most_pictures: usize,
+    /// Bytes that one picture may have as base64.
+    pub most_picture_bytes: usize,
     /// Replies, each used once: a request gets the first whose `when` fits.
     pub replies: VecDeque<Reply>,
     /// The reply when all are used; a 500 when there is none.
@@ -47,6 +53,9 @@ impl Default for Script {
             vision: true,
             context_window: 32_768,
             strict: true,
+            holds: 0,
+            most_pictures: 100,
+            most_picture_bytes: 5 * 1024 * 1024 * 4 / 3,
             replies: VecDeque::new(),
             last: None,
             side: None,
@@ -79,6 +88,7 @@ impl Script {
         }
         let last = body
             .get("messages")
+            .or_else(|| body.get("input"))
             .and_then(Value::as_array)
             .and_then(|messages| messages.last());
         let last = last.map(Value::to_string).unwrap_or_default();
@@ -296,6 +306,13 @@ impl Reply {
         self
     }
 
+    /// The words in their order, and whether they are thought.
+    pub(super) fn words(&self) -> Vec<(&str, bool)> {
+        let thoughts = self.thinking.list().iter().map(|text| (text.as_str(), true));
+        let texts = self.text.list().iter().map(|text| (text.as_str(), false));
+        thoughts.chain(texts).collect()
+    }
+
     /// All steps; `number` makes the ids of calls, `wants_usage` is what the request asked for.
     pub(super) fn all_steps(&self, number: usize, wants_usage: bool) -> Vec<Step> {
         if !self.steps.is_empty() {
@@ -331,24 +348,36 @@ impl Reply {
     }
 }
 
+impl Call {
+    /// The arguments as they are written.
+    pub(super) fn arguments_text(&self) -> String {
+        self.arguments
+            .as_str()
+            .map_or_else(|| self.arguments.to_string(), str::to_owned)
+    }
+
+    /// A text in as many pieces as this call's arguments shall come in.
+    pub(super) fn pieces_of(&self, text: &str) -> Vec<String> {
+        let letters: Vec<char> = text.chars().collect();
+        let size = letters.len().div_ceil(self.pieces.max(1)).max(1);
+        letters.chunks(size).map(|piece| piece.iter().collect()).collect()
+    }
+}
+
 fn call_steps(call: &Call, index: usize, number: usize) -> Vec<Step> {
     let id = call
         .id
         .clone()
         .unwrap_or_else(|| format!("call_{number}_{index}"));
-    let arguments = call
-        .arguments
-        .as_str()
-        .map_or_else(|| call.arguments.to_string(), str::to_owned);
     let delta = |piece: Value| Step::Delta(json!({ "tool_calls": [piece] }));
     let mut steps = vec![delta(json!({
         "index": index, "id": id, "type": "function", "function": { "name": call.name, "arguments": "" },
     }))];
-    let letters: Vec<char> = arguments.chars().collect();
-    let size = letters.len().div_ceil(call.pieces.max(1)).max(1);
-    steps.extend(letters.chunks(size).map(|piece| {
-        let piece: String = piece.iter().collect();
-        delta(json!({ "index": index, "function": { "arguments": piece } }))
-    }));
+    let pieces = call.pieces_of(&call.arguments_text());
+    steps.extend(
+        pieces
+            .into_iter()
+            .map(|piece| delta(json!({ "index": index, "function": { "arguments": piece } }))),
+    );
     steps
 }

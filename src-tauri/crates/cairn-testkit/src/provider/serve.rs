@@ -10,9 +10,11 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
+use super::protocol::Protocol;
 use super::script::{Reply, Script, Step};
+use super::strict::{self, Limits};
 use super::wire::{self, Length, Request};
-use super::{End, Recorded, Shared, strict};
+use super::{End, Recorded, Shared};
 
 /// Takes connections until the task is dropped, and all of them with it.
 pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
@@ -62,11 +64,14 @@ async fn exchange(
     };
     let ended = |end: End| change(&|entry| entry.end = end);
     let path = request.path.split('?').next().unwrap_or_default();
-    if request.method == "POST" && path.ends_with("/chat/completions") {
-        let refusal = refusal(shared, &request, &body);
+    if request.method == "POST"
+        && let Some(protocol) = Protocol::of_path(path)
+    {
+        let refusal = refusal(shared, &request, protocol, &body);
         if let Some((status, refusal)) = refusal {
             let words = refusal
                 .pointer("/error/message")
+                .or_else(|| refusal.get("error"))
                 .and_then(Value::as_str)
                 .unwrap_or_default()
                 .to_owned();
@@ -82,7 +87,7 @@ async fn exchange(
             .take(&body);
         let reply = reply.unwrap_or_else(|| Reply::error(500, "the script has no reply for this request"));
         let wants_usage = body.pointer("/stream_options/include_usage") == Some(&Value::Bool(true));
-        let saying = say(writer, shared, &reply, number, wants_usage);
+        let saying = say(writer, shared, &reply, protocol, (number, wants_usage));
         // A client that goes away is noticed also while nothing is written. Pipelining is not for clients of this.
         let outcome = tokio::select! {
             outcome = saying => Some(outcome),
@@ -119,14 +124,20 @@ fn note(shared: &Shared, request: &Request, body: &Value) -> usize {
     number
 }
 
-fn refusal(shared: &Shared, request: &Request, body: &Value) -> Option<(u16, Value)> {
-    if !shared
-        .script
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .strict
-    {
-        return None;
+fn refusal(shared: &Shared, request: &Request, protocol: Protocol, body: &Value) -> Option<(u16, Value)> {
+    let limits = {
+        let script = shared.script.lock().unwrap_or_else(PoisonError::into_inner);
+        if !script.strict {
+            return None;
+        }
+        Limits {
+            tokens: script.holds,
+            pictures: script.most_pictures,
+            picture_bytes: script.most_picture_bytes,
+        }
+    };
+    if protocol == Protocol::Messages && request.header("anthropic-version").is_none() {
+        return Some((400, protocol.error("anthropic-version: header is required")));
     }
     if !request
         .header("content-type")
@@ -137,7 +148,9 @@ fn refusal(shared: &Shared, request: &Request, body: &Value) -> Option<(u16, Val
             json!({ "error": { "message": "content-type must be application/json" } }),
         ));
     }
-    strict::check(body).err().map(|refusal| (400, refusal))
+    strict::check(protocol, body, limits)
+        .err()
+        .map(|refusal| (400, refusal))
 }
 
 /// What other paths say.
@@ -215,18 +228,18 @@ async fn say(
     writer: &mut OwnedWriteHalf,
     shared: &Shared,
     reply: &Reply,
-    number: usize,
-    wants_usage: bool,
+    protocol: Protocol,
+    (number, wants_usage): (usize, bool),
 ) -> io::Result<After> {
     if let Some(gate) = &reply.gate {
         pass(shared, gate).await?;
     }
-    let whole = whole_body(reply);
+    let whole = whole_body(reply, protocol);
     let status = reply.status.unwrap_or(200);
     let usual = if whole.is_some() {
         "application/json"
     } else {
-        "text/event-stream"
+        protocol.media_type()
     };
     let mut headers: Vec<(String, String)> = reply
         .headers
@@ -250,7 +263,7 @@ async fn say(
     }
     wire::head(writer, status, &headers, Length::Chunked).await?;
     let mut left = reply.cut_after.unwrap_or(usize::MAX);
-    for step in reply.all_steps(number, wants_usage) {
+    for step in protocol.steps(reply, number, wants_usage) {
         let text = match step {
             Step::Gate(gate) => {
                 pass(shared, &gate).await?;
@@ -276,8 +289,11 @@ async fn say(
 }
 
 /// The body of a reply that does not stream.
-fn whole_body(reply: &Reply) -> Option<String> {
+fn whole_body(reply: &Reply, protocol: Protocol) -> Option<String> {
     match (&reply.error, &reply.body) {
+        (Some(Value::String(message)), _) if protocol != Protocol::Chat => {
+            Some(protocol.error(message).to_string())
+        }
         (Some(Value::String(message)), _) => Some(
             json!({ "error": { "message": message, "type": "scripted", "param": null, "code": null } })
                 .to_string(),

@@ -215,3 +215,213 @@ async fn notices_a_client_that_goes_away() {
     let ended = |all: &[Recorded]| all.iter().any(|request| request.end == End::ClosedByClient);
     assert!(server.wait_for(ended).await.is_some());
 }
+
+#[test]
+fn refuses_what_anthropic_openai_and_ollama_refuse() {
+    use Protocol::{Messages, Ollama, Responses};
+    let words = |protocol: Protocol, body: &Value| {
+        check_body(protocol, body)
+            .err()
+            .map(|refusal| refusal.to_string())
+    };
+    let claude = |messages: Value| json!({ "model": "m", "max_tokens": 10, "messages": messages });
+    let user = json!({ "role": "user", "content": [{ "type": "text", "text": "hi" }] });
+    let call = |id: &str| json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": id, "name": "f", "input": {} }] });
+    let result =
+        |id: &str| json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id }] });
+    let said = |block: Value| json!({ "role": "assistant", "content": [block] });
+    let thought = json!({ "type": "thinking", "thinking": "hm", "signature": "forged" });
+    let input = |items: Value| json!({ "model": "m", "input": items });
+    let words_in =
+        json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "hi" }] });
+    let function =
+        |id: &str| json!({ "type": "function_call", "call_id": id, "name": "f", "arguments": "{}" });
+    let output = |id: &str| json!({ "type": "function_call_output", "call_id": id, "output": "ok" });
+    let reasoning = json!({ "type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "forged" });
+    let signed = json!({ "type": "reasoning", "id": "rs", "summary": [], "encrypted_content": protocol::signature("") });
+    let table = [
+        (Messages, claude(json!([user])), None),
+        (Messages, claude(json!([user, call("a"), result("a")])), None),
+        (
+            Messages,
+            json!({ "model": "m", "messages": [user] }),
+            Some("max_tokens: Field required"),
+        ),
+        (
+            Messages,
+            claude(json!([user, user])),
+            Some("roles must alternate"),
+        ),
+        (
+            Messages,
+            claude(json!([call("a"), result("a")])),
+            Some("first message must use"),
+        ),
+        (
+            Messages,
+            claude(json!([user, said(json!({ "type": "text", "text": "x" }))])),
+            Some("must end with a user message"),
+        ),
+        (
+            Messages,
+            claude(json!([user, call("a"), user])),
+            Some("without `tool_result`"),
+        ),
+        (
+            Messages,
+            claude(json!([
+                user,
+                said(json!({ "type": "text", "text": "x" })),
+                result("a")
+            ])),
+            Some("unexpected `tool_use_id`"),
+        ),
+        (
+            Messages,
+            claude(json!([user, call("a.b"), result("a.b")])),
+            Some("should match pattern"),
+        ),
+        (
+            Messages,
+            claude(json!([user, call("a"), result("a"), call("a"), result("a")])),
+            Some("must be unique"),
+        ),
+        (
+            Messages,
+            claude(json!([user, said(json!({ "type": "text", "text": " " })), user])),
+            Some("non-whitespace"),
+        ),
+        (
+            Messages,
+            claude(json!([user, said(thought), user])),
+            Some("Invalid `signature`"),
+        ),
+        (
+            Messages,
+            claude(json!([{ "role": "user", "content": [] }])),
+            Some("non-empty content"),
+        ),
+        (
+            Messages,
+            json!({ "model": "m", "max_tokens": 1, "messages": [user], "made_up": 1 }),
+            Some("Extra inputs"),
+        ),
+        (Responses, input(json!([words_in])), None),
+        (
+            Responses,
+            input(json!([words_in, signed, function("a"), output("a")])),
+            None,
+        ),
+        (Responses, input(json!([])), Some("must be provided")),
+        (
+            Responses,
+            input(json!([words_in, function("a")])),
+            Some("No tool output found for function call a"),
+        ),
+        (
+            Responses,
+            input(json!([words_in, output("a")])),
+            Some("No tool call found"),
+        ),
+        (
+            Responses,
+            input(json!([words_in, function("a"), function("a")])),
+            Some("Duplicate"),
+        ),
+        (
+            Responses,
+            input(json!([words_in, function(&"a".repeat(65))])),
+            Some("string too long"),
+        ),
+        (
+            Responses,
+            input(json!([words_in, reasoning, function("a"), output("a")])),
+            Some("could not be verified"),
+        ),
+        (
+            Responses,
+            input(json!([words_in, signed, words_in])),
+            Some("without its required following item"),
+        ),
+        (
+            Responses,
+            json!({ "model": "m", "input": [words_in], "made_up": 1 }),
+            Some("Unknown parameter"),
+        ),
+        (
+            Ollama,
+            json!({ "model": "m", "messages": [{ "role": "user", "content": "hi", "made_up": 1 }] }),
+            None,
+        ),
+        (
+            Ollama,
+            json!({ "model": "m", "messages": [{ "role": "person", "content": "hi" }] }),
+            Some("invalid role"),
+        ),
+        (
+            Ollama,
+            json!({ "model": "m", "messages": [{ "role": "user", "content": ["hi"] }] }),
+            Some("cannot unmarshal"),
+        ),
+        (
+            Ollama,
+            json!({ "model": "m", "messages": [{ "role": "assistant", "content": "", "tool_calls": [{ "function": { "name": "f", "arguments": "{}" } }] }] }),
+            Some("cannot unmarshal"),
+        ),
+    ];
+    for (protocol, body, expected) in table {
+        match (words(protocol, &body), expected) {
+            (None, None) => {}
+            (Some(refusal), Some(words)) => assert!(refusal.contains(words), "{body}: {refusal}"),
+            (refusal, expected) => panic!("{body}: {refusal:?} instead of {expected:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_protocol_is_answered_from_one_script_in_its_own_frames() {
+    let user = json!([{ "role": "user", "content": [{ "type": "text", "text": "hi" }] }]);
+    let input =
+        json!([{ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "hi" }] }]);
+    let plain = json!([{ "role": "user", "content": "hi" }]);
+    let table = [
+        (
+            "/v1/responses",
+            json!({ "model": "m", "input": input }),
+            "response.completed",
+        ),
+        (
+            "/api/chat",
+            json!({ "model": "m", "messages": plain }),
+            "\"done\":true",
+        ),
+        ("/v1/chat/completions", chat(&plain), "[DONE]"),
+        (
+            "/v1/messages",
+            json!({ "model": "m", "max_tokens": 9, "messages": user }),
+            "anthropic-version",
+        ),
+    ];
+    let script = Script {
+        last: Some(Reply::pieces(["Hel", "lo"]).and_call("f", json!({ "a": 1 }))),
+        holds: 1_000,
+        most_pictures: 1,
+        ..Script::default()
+    };
+    let server = ScriptedServer::start(script).await.unwrap();
+    for (path, body, end) in table {
+        let reply = ask(&server, "POST", path, &body.to_string()).await;
+        assert!(reply.contains(end), "{path}: {reply}");
+    }
+    let long = chat(&json!([{ "role": "user", "content": "word ".repeat(2_000) }]));
+    let refused = ask(&server, "POST", "/v1/chat/completions", &long.to_string()).await;
+    assert!(
+        refused.contains("maximum context length is 1000 tokens"),
+        "{refused}"
+    );
+    let part =
+        json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,iVBORw0KGgoAAAA" } });
+    let two = chat(&json!([{ "role": "user", "content": [part, part] }]));
+    let refused = ask(&server, "POST", "/v1/chat/completions", &two.to_string()).await;
+    assert!(refused.contains("At most 1 image(s)"), "{refused}");
+}

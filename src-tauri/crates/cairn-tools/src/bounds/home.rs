@@ -1,5 +1,7 @@
 //! Which files of the home folder hold credentials. Must never know: what the walls make of them.
 
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cairn_policy::{Places, credential_places, is_credential};
@@ -18,9 +20,10 @@ pub(super) fn credentials(places: &Places) -> Vec<PathBuf> {
     let Some(home) = &places.home else {
         return Vec::new();
     };
+    let mut listed = Listed::new();
     let mut found: Vec<PathBuf> = credential_places()
         .iter()
-        .filter_map(|place| beneath(home, place))
+        .flat_map(|place| beneath(home, place, &mut listed))
         .chain(SOCKETS.iter().map(|name| home.join(name)))
         .collect();
     for folder in LOOKED_INTO {
@@ -44,21 +47,95 @@ pub(super) fn credentials(places: &Places) -> Vec<PathBuf> {
     found
 }
 
-/// The entry of that name beneath a folder, whatever the case of its letters.
-fn beneath(folder: &Path, names: &Path) -> Option<PathBuf> {
-    let mut at = folder.to_owned();
+/// What of these names lies beneath a folder, whatever the case of its letters: there may be several.
+fn beneath(folder: &Path, names: &Path, listed: &mut Listed) -> Vec<PathBuf> {
+    let mut found = vec![folder.to_owned()];
     for name in names {
-        let exact = at.join(name);
-        if exact.symlink_metadata().is_ok() {
-            at = exact;
-            continue;
-        }
         let wanted = name.to_string_lossy();
-        let entries = std::fs::read_dir(&at).ok()?.flatten().take(ENTRIES);
-        let entry = entries
-            .map(|entry| entry.file_name())
-            .find(|name| name.to_string_lossy().to_lowercase() == wanted)?;
-        at = at.join(entry);
+        found = found
+            .iter()
+            .flat_map(|folder| {
+                let entries = listed.entry(folder.clone()).or_insert_with(|| entries(folder));
+                let same = entries.iter().filter(|(_, folded)| *folded == wanted);
+                same.map(|(name, _)| folder.join(name)).collect::<Vec<_>>()
+            })
+            .collect();
     }
-    Some(at)
+    found
+}
+
+/// The entries of folders by their names and those in lower case, read once.
+type Listed = HashMap<PathBuf, Vec<(OsString, String)>>;
+
+fn entries(folder: &Path) -> Vec<(OsString, String)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.take(ENTRIES).map(|entry| entry.file_name());
+    names
+        .map(|name| {
+            let folded = name.to_string_lossy().to_lowercase();
+            (name, folded)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is hidden of a home folder with these files, by their names; the project lies in it at `root`.
+    fn hidden(root: &str) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        for name in [
+            ".ssh/id_ed25519",
+            ".AWS/credentials",
+            ".Config/GH/hosts.yml",
+            ".netrc",
+            "server.pem",
+            ".config/some.key",
+            ".config/plain",
+            ".colima/default/docker.sock",
+            "vault/gnupg/key",
+            "notes",
+            ".docker/projects/own/x",
+        ] {
+            let path = home.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "x").unwrap();
+        }
+        std::os::unix::fs::symlink("vault/gnupg", home.join(".gnupg")).unwrap();
+        // A link that would hide everything.
+        std::os::unix::fs::symlink(".", home.join(".azure")).unwrap();
+        let places = Places {
+            root: home.join(root),
+            home: Some(home.clone()),
+            own: Vec::new(),
+        };
+        let name = |path: PathBuf| path.strip_prefix(&home).unwrap().display().to_string();
+        credentials(&places).into_iter().map(name).collect()
+    }
+
+    #[test]
+    fn credentials_are_found_in_any_case_and_behind_links() {
+        assert_eq!(
+            hidden("notes"),
+            [
+                ".AWS",
+                ".Config/GH",
+                ".colima",
+                ".config/some.key",
+                ".docker",
+                ".netrc",
+                ".ssh",
+                "server.pem",
+                "vault/gnupg",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_project_in_such_a_folder_is_seen() {
+        let there = hidden(".docker/projects/own");
+        assert!(!there.contains(&".docker".to_owned()) && there.contains(&".ssh".to_owned()));
+    }
 }

@@ -1,31 +1,18 @@
 //! Which files of a project the walls have to keep or hide. Must never know: what the walls make of them.
 
-use std::collections::{BTreeSet, VecDeque};
-use std::fs::FileType;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use cairn_policy::{Repository as Judged, is_credential, is_protected};
+use cairn_policy::{Looked, ReadBars, Repository as Judged};
 
+use super::memory::Memory;
+use super::{look, shared};
 use crate::git::Repository;
 use crate::place::RepositoryTrust;
 
-/// Folders of a project that are looked at for protected files; what lies further down in a larger one is not found.
-const FOLDERS: usize = 20_000;
-
-/// Folders of installed or built things: nobody opens them as projects, and tools replace them as a whole.
-const PASSED_OVER: &[&str] = &[
-    "node_modules",
-    "target",
-    ".venv",
-    "venv",
-    "__pycache__",
-    ".tox",
-    ".gradle",
-    ".next",
-];
-
 /// Git's own folder.
-const GIT: &str = ".git";
+pub(super) const GIT: &str = ".git";
 
 /// What of it decides which programs git runs. The rest is its data, which commits change.
 const OF_GIT: &[&str] = &[
@@ -40,78 +27,88 @@ const OF_GIT: &[&str] = &[
 /// How deep repositories of submodules are looked for.
 const SUBMODULES: usize = 6;
 
+/// What is looked for, and how far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// What the person's rules keep from being read.
+    pub(super) bars: Arc<ReadBars>,
+    /// Folders that are looked at.
+    pub(super) folders: usize,
+}
+
 /// What there is of it at one moment. Real paths.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
+    /// By what it was found.
+    pub(super) wanted: Wanted,
     /// Protected files and folders.
     pub(super) kept: BTreeSet<PathBuf>,
-    /// Credential files and folders.
+    /// Files and folders that hold credentials or that rules bar.
     pub(super) hidden: BTreeSet<PathBuf>,
     /// Links with protected names: nothing can be put over a link.
     pub(super) links: BTreeSet<PathBuf>,
+    /// Sockets: who listens at one may start programs outside.
+    pub(super) sockets: BTreeSet<PathBuf>,
+    /// Folders that could not be looked into.
+    pub(super) shut: BTreeSet<PathBuf>,
     /// Repositories.
-    repositories: BTreeSet<PathBuf>,
+    pub(super) repositories: BTreeSet<PathBuf>,
+    /// The repository elsewhere that a commit writes to.
+    pub(super) shared: Option<PathBuf>,
+    /// Whether that is all.
+    pub(super) looked: Looked,
 }
 
 impl Found {
-    /// Looks through a project, the outermost folders first.
-    pub fn look(root: &Path) -> Self {
-        let mut found = Self::default();
-        let mut waiting = VecDeque::from([root.to_owned()]);
-        let mut looked = 0;
-        while let Some(folder) = waiting.pop_front() {
-            looked += 1;
-            if looked > FOLDERS {
-                tracing::info!(
-                    "the project has more than {FOLDERS} folders; protected files in the others are not kept"
-                );
-                break;
-            }
-            let Ok(entries) = std::fs::read_dir(&folder) else {
-                continue;
-            };
-            for entry in entries.flatten() {
-                let Ok(kind) = entry.file_type() else { continue };
-                found.meet(root, entry.path(), kind, &mut waiting);
-            }
+    /// Nothing yet.
+    pub(super) fn nothing(wanted: Wanted) -> Self {
+        Self {
+            wanted,
+            kept: BTreeSet::new(),
+            hidden: BTreeSet::new(),
+            links: BTreeSet::new(),
+            sockets: BTreeSet::new(),
+            shut: BTreeSet::new(),
+            repositories: BTreeSet::new(),
+            shared: None,
+            looked: Looked::Whole,
+        }
+    }
+
+    /// Looks through a project and what it shares with others.
+    pub(super) fn look(root: &Path, wanted: Wanted, memory: &mut Memory) -> Self {
+        let mut found = look::through(root, wanted, memory);
+        if let Some(common) = shared::repository(root) {
+            found.repository(&common, SUBMODULES);
+            found.repositories.insert(common.clone());
+            found.shared = Some(common);
+        }
+        if found.looked == Looked::Whole
+            && let Some(path) = look::second_name(&found.kept)
+        {
+            let name = path.strip_prefix(root).unwrap_or(&path);
+            found.looked = Looked::InPart(format!(
+                "{} has more than one name on the disk. By another one commands can change it in spite of the sandbox.",
+                cairn_files::name::to_text(name.as_os_str())
+            ));
         }
         found
     }
 
-    fn meet(&mut self, root: &Path, path: PathBuf, kind: FileType, waiting: &mut VecDeque<PathBuf>) {
-        let name = path.file_name().unwrap_or_default();
-        if name.eq_ignore_ascii_case(GIT) {
-            if kind.is_dir() {
-                self.repository(&path, SUBMODULES);
-                self.repositories.insert(path);
-            } else {
-                self.kept.insert(path);
-            }
-            return;
-        }
-        let relative = path.strip_prefix(root).unwrap_or(&path);
-        let protected = is_protected(relative);
-        if kind.is_symlink() {
-            if protected {
-                self.links.insert(path);
-            }
-        } else if protected {
-            if is_credential(relative) {
-                self.hidden.insert(path.clone());
-            }
-            self.kept.insert(path);
-        } else if is_credential(relative) {
-            self.hidden.insert(path);
-        } else if kind.is_dir() && !PASSED_OVER.iter().any(|passed| name == *passed) {
-            waiting.push_back(path);
-        }
+    /// Whether that is all there is.
+    pub fn looked(&self) -> &Looked {
+        &self.looked
+    }
+
+    /// Git's own folder of a repository in the project.
+    pub(super) fn met_repository(&mut self, git: PathBuf) {
+        self.repository(&git, SUBMODULES);
+        self.repositories.insert(git);
     }
 
     /// What decides in a repository, in those of its submodules and in its worktrees.
     fn repository(&mut self, git: &Path, depth: usize) {
-        let there = OF_GIT.iter().map(|name| git.join(name));
-        self.kept
-            .extend(there.filter(|path| path.symlink_metadata().is_ok()));
+        self.kept.extend(decides_in(git));
         if depth == 0 {
             return;
         }
@@ -147,6 +144,12 @@ impl Found {
     }
 }
 
+/// What there is in a repository that decides which programs git runs.
+fn decides_in(git: &Path) -> BTreeSet<PathBuf> {
+    let there = OF_GIT.iter().map(|name| git.join(name));
+    there.filter(|path| path.symlink_metadata().is_ok()).collect()
+}
+
 /// Whether a path belongs to a repository that was made meanwhile and runs nothing: `git init` and `git clone` are
 /// ordinary work.
 pub(super) fn is_harmless_repository(path: &Path, before: &Found) -> bool {
@@ -162,42 +165,13 @@ pub(super) fn is_harmless_repository(path: &Path, before: &Found) -> bool {
     let Some(work_tree) = git.parent() else {
         return false;
     };
+    // By a second name a later command could still change what is in it.
+    if look::second_name(&decides_in(git)).is_some() {
+        return false;
+    }
     // What it would run by itself if nothing of it had been agreed to.
     let nothing_accepted = RepositoryTrust::Trusted { accepted: Vec::new() };
     matches!(Repository::for_the_gate(work_tree, &nothing_accepted), Judged::Plain { hooks } if hooks.is_empty())
-}
-
-/// The repository that a worktree shares with others.
-pub(super) struct Shared {
-    pub(super) writable: Vec<PathBuf>,
-    pub(super) kept: Vec<PathBuf>,
-}
-
-/// Where the project is a worktree of a repository elsewhere: that repository, which a commit has to write to. Only
-/// where it names the project as a worktree of its own: what a file in the project says is not enough.
-pub(super) fn shared_repository(root: &Path) -> Option<Shared> {
-    let pointer = root.join(GIT);
-    if !pointer.symlink_metadata().ok()?.is_file() {
-        return None;
-    }
-    let text = std::fs::read_to_string(&pointer).ok()?;
-    let own = PathBuf::from(text.strip_prefix("gitdir:")?.trim());
-    let own = root.join(own).canonicalize().ok()?;
-    let back = std::fs::read_to_string(own.join("gitdir")).ok()?;
-    if Path::new(back.trim()).canonicalize().ok()? != pointer.canonicalize().ok()? {
-        return None;
-    }
-    let common = std::fs::read_to_string(own.join("commondir")).ok()?;
-    let common = own.join(common.trim()).canonicalize().ok()?;
-    if own.parent()?.file_name()? != "worktrees" || own.parent()?.parent()? != common {
-        return None;
-    }
-    let mut found = Found::default();
-    found.repository(&common, SUBMODULES);
-    Some(Shared {
-        writable: vec![common],
-        kept: found.kept.into_iter().collect(),
-    })
 }
 
 #[cfg(test)]

@@ -316,3 +316,35 @@ fn read_small(mut file: &File, size: u64, buffer: &mut [u8]) -> io::Result<Whole
     }
     Ok(Whole::No(length))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grep::matcher::Wish;
+
+    #[test]
+    fn t2_nothing_more_is_read_once_it_is_stopped() {
+        let wish = Wish {
+            pattern: "needle",
+            case_insensitive: false,
+            literal: true,
+            multiline: false,
+        };
+        let query = Query::new(&wish).unwrap();
+        let stop = Stop::default();
+        let search = || {
+            in_text(
+                &query,
+                "output:o1",
+                &"hay\n".repeat(1_000),
+                Output::Content,
+                0,
+                &stop,
+            )
+        };
+        assert_eq!((search().tally.searched, search().stopped), (1, false));
+        stop.set();
+        let found = search();
+        assert_eq!((found.tally.searched, found.stopped), (0, true));
+    }
+}

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use cairn_agent::tool::ToolOutcome;
 use cairn_exec::{CommandSpec, Group, Network};
-use cairn_policy::Sandbox;
+use cairn_policy::{Looked, Sandbox};
 use cairn_protocol::ContentBlock;
 
 use crate::bounds::{Bounds, Found, Moved};
@@ -52,6 +52,17 @@ impl Walled {
         }
     }
 
+    /// Why the command may not begin though it was judged, where the walls keep less than they did then.
+    pub(super) fn is_weaker_than(&self, judged: &Looked) -> Option<String> {
+        match (judged, self.found.looked()) {
+            (Looked::Whole, Looked::InPart(reason)) => Some(format!(
+                "The command was not run. Since it was judged the project has changed: {reason} Call again; the user may \
+                 be asked."
+            )),
+            _ => None,
+        }
+    }
+
     /// What has to be said once a call has its answer. `handle` names what runs on: that is looked after later.
     pub(super) async fn finish(
         self,
@@ -67,12 +78,21 @@ impl Walled {
         } = self;
         if !outcome.ok && !outcome.stopped && !outcome.timed_out && hit_a_wall(&outcome) {
             outcome.content.push_str(&hint(bounds.sandbox(), network));
+            outcome.walled = true;
         }
         if let Some(handle) = handle {
             bounds.watch(handle, found.clone());
         }
+        let was_whole = *found.looked() == Looked::Whole;
         let moved = check(&bounds, Some(found), workspace, processes).await;
         say(&mut outcome, &moved);
+        if was_whole && let Looked::InPart(reason) = bounds.looked() {
+            let _written = write!(
+                outcome.content,
+                "\n[Since this command ran: {reason} Commands that could run code of the project ask from now on. Tell the \
+                 user.]"
+            );
+        }
         outcome
     }
 }

@@ -49,6 +49,11 @@ fn set_aside(layer: Layer) {
             "own/.git/config",
         ),
         ("echo evil > .MCP.json", ".MCP.json"),
+        // Its settings would change by the second name once they are kept.
+        (
+            "git init -q linked && ln linked/.git/config second",
+            "linked/.git/config",
+        ),
     ] {
         let ended = ground.run(line);
         assert!(
@@ -83,6 +88,26 @@ fn in_the_background(ground: &Ground) {
     let ended = ground.run("true");
     assert!(ended.content.contains("[.mcp.json appeared"), "{}", ended.content);
     assert!(!made.exists());
+    told_when_output_is_asked_for(ground);
+}
+
+/// Whoever looks at what a command in the background prints is told as well.
+fn told_when_output_is_asked_for(ground: &Ground) {
+    let line = "echo evil > .envrc; echo made; sleep 20";
+    let started = ground.call(json!({"command": line, "background": true}));
+    let made = ground.project().join(".envrc");
+    // What was made before the answer was given is told with it.
+    if !started.content.contains("[.envrc appeared") {
+        let until = Instant::now() + Duration::from_secs(10);
+        while !made.exists() {
+            assert!(Instant::now() < until, "{}", started.content);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(ground.output_of_last().contains("[.envrc appeared"));
+    }
+    std::fs::write(&made, "evil").unwrap();
+    let told = ground.output_of_last();
+    assert!(told.contains("[.envrc appeared") && !made.exists(), "{told}");
 }
 
 /// A link that a command made is followed by the file tools to where it leads, and that is judged.

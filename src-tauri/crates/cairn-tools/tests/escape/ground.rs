@@ -5,12 +5,14 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cairn_agent::tool::{Action, Tool as _, ToolOutcome};
+use cairn_agent::tool::{Action, Prepared, Tool as _, ToolOutcome};
 use cairn_exec::{Group, HelperProgram, Layer, Processes, Walls, child_environment};
 use cairn_files::Root;
-use cairn_policy::Places;
+use cairn_policy::{Granted, Places, ReadBars, RuleOrigin, RuleSet};
+use cairn_protocol::RuleScope;
 use cairn_tools::bounds::Bounds;
 use cairn_tools::place::Workspace;
+use cairn_tools::process_output::ProcessOutput;
 use cairn_tools::shell::Shell;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -127,6 +129,10 @@ const INSIDE: &[(&str, &str)] = &[
     (".vscode/settings.json", "{}"),
     ("AGENTS.md", "x"),
     ("sub/deep/AGENTS.md", "x"),
+    ("low/inner/.env", "CANARY"),
+    ("conf/.config/gh/hosts.yml", "CANARY"),
+    ("plans/secret.txt", "CANARY"),
+    ("node_modules/deep/x.private", "CANARY"),
     (".git/HEAD", "ref: refs/heads/main\n"),
     (
         ".git/config",
@@ -140,6 +146,21 @@ const INSIDE: &[(&str, &str)] = &[
     ("attempt.py", include_str!("attempt.py")),
 ];
 
+/// The person's rules that deny reading.
+fn barred() -> ReadBars {
+    let deny = ["read: /plans/secret.txt", "read: *.private"].map(|text| Granted {
+        rule: text.parse().unwrap(),
+        scope: RuleScope::Project,
+        origin: RuleOrigin::Config,
+        at: 0,
+    });
+    let rules = RuleSet {
+        deny: deny.into(),
+        ..RuleSet::default()
+    };
+    rules.read_bars()
+}
+
 impl Ground {
     pub(crate) fn new(layer: Layer) -> Self {
         Self::with_environment(layer, &[("PATH", "/usr/bin:/bin".to_owned())])
@@ -147,6 +168,15 @@ impl Ground {
 
     /// The same with variables; `HOME` is always the folder here.
     pub(crate) fn with_environment(layer: Layer, variables: &[(&str, String)]) -> Self {
+        Self::with(layer, variables, |bounds| bounds)
+    }
+
+    /// The same with other bounds.
+    pub(crate) fn with(
+        layer: Layer,
+        variables: &[(&str, String)],
+        change: impl FnOnce(Bounds) -> Bounds,
+    ) -> Self {
         // Not beneath the temporary folder, whose place another one takes: nothing would be there to be attacked.
         let base = ["/var/tmp", "/dev/shm"]
             .into_iter()
@@ -176,7 +206,9 @@ impl Ground {
         };
         let bounds = Bounds::new(&walls, &places, &at.join("own/projects/key"))
             .unwrap()
-            .unwrap();
+            .unwrap()
+            .with_bars(barred);
+        let bounds = change(bounds);
         let workspace = Workspace::new(root, places.own).with_bounds(Some(Arc::new(bounds)));
         let workspace = Arc::new(workspace);
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
@@ -200,6 +232,27 @@ impl Ground {
         self.folder.path().join("home")
     }
 
+    /// A program in the home folder that listens there at a name, without a path.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "a test starts a program outside of the walls"
+    )]
+    pub(crate) fn listener_in_home(&self, name: &str) -> Listener {
+        let text = "import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.bind(sys.argv[1])\ns.listen()\n\
+                    print('there', flush=True)\ns.accept()\nprint('reached', flush=True)\n";
+        let mut child = std::process::Command::new("python3")
+            .args(["-c", text, name])
+            .current_dir(self.home())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = std::io::BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+        assert_eq!(line, "there\n");
+        Listener { child, said }
+    }
+
     pub(crate) fn project(&self) -> PathBuf {
         self.folder.path().join("project")
     }
@@ -221,17 +274,44 @@ impl Ground {
 
     /// Runs the shell tool.
     pub(crate) fn call(&self, arguments: Value) -> ToolOutcome {
+        self.execute(self.prepare(arguments))
+    }
+
+    /// What the gate is told about a call.
+    pub(crate) fn prepare(&self, arguments: Value) -> Prepared {
         let Value::Object(arguments) = arguments else {
+            unreachable!()
+        };
+        let context = context(Arc::new(Live::default()), CancellationToken::new());
+        self.runtime
+            .block_on(self.shell.prepare(arguments, &context))
+            .unwrap()
+    }
+
+    /// What `process_output` says about the command that was started last.
+    pub(crate) fn output_of_last(&self) -> String {
+        let handle = self.group.list().last().unwrap().handle.clone();
+        let tool = ProcessOutput::new(self.group.clone()).with_workspace(self.workspace.clone());
+        let Value::Object(arguments) = json!({ "handle": handle }) else {
             unreachable!()
         };
         self.runtime.block_on(async {
             let context = context(Arc::new(Live::default()), CancellationToken::new());
-            let prepared = self.shell.prepare(arguments, &context).await.unwrap();
+            let prepared = tool.prepare(arguments, &context).await.unwrap();
             let Action::Execute(run) = prepared.action else {
-                panic!("a command executes")
+                panic!("it executes")
             };
-            run.execute(context).await
+            run.execute(context).await.content
         })
+    }
+
+    /// Runs what was prepared.
+    pub(crate) fn execute(&self, prepared: Prepared) -> ToolOutcome {
+        let Action::Execute(run) = prepared.action else {
+            panic!("a command executes")
+        };
+        let context = context(Arc::new(Live::default()), CancellationToken::new());
+        self.runtime.block_on(run.execute(context))
     }
 
     /// Every file outside with its content and rights.
@@ -245,6 +325,57 @@ impl Ground {
             !path.to_string_lossy().contains("/key/sandbox") && !path.to_string_lossy().contains("/key/aside")
         });
         found
+    }
+}
+
+/// Memory that programs share by a number.
+pub(crate) struct SharedMemory {
+    pub(crate) number: String,
+}
+
+impl SharedMemory {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "a test starts a program outside of the walls"
+    )]
+    pub(crate) fn new() -> Self {
+        let made = std::process::Command::new("ipcmk")
+            .args(["-M", "4096", "-p", "0600"])
+            .output()
+            .unwrap();
+        let said = String::from_utf8(made.stdout).unwrap();
+        let number = said.split_whitespace().last().unwrap().to_owned();
+        assert!(number.parse::<u64>().is_ok(), "{said}");
+        Self { number }
+    }
+}
+
+impl Drop for SharedMemory {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "a test starts a program outside of the walls"
+    )]
+    fn drop(&mut self) {
+        let _status = std::process::Command::new("ipcrm")
+            .args(["-m", &self.number])
+            .status();
+    }
+}
+
+/// Somebody outside who listens.
+pub(crate) struct Listener {
+    child: std::process::Child,
+    said: std::io::BufReader<std::process::ChildStdout>,
+}
+
+impl Listener {
+    /// Ends it; whether somebody had connected.
+    pub(crate) fn was_reached(mut self) -> bool {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut self.said, &mut rest).unwrap();
+        rest.contains("reached")
     }
 }
 

@@ -78,7 +78,8 @@ fn ordinary_work_passes_within_bubblewrap() {
         "ordinary::ordinary_work_passes_within_bubblewrap",
         Some("bubblewrap"),
         |layer| {
-            works(layer, &[WORK, WITHIN_NAMESPACES].concat());
+            works(layer.clone(), &[WORK, WITHIN_NAMESPACES].concat());
+            sockets_of_commands_are_reached(&Ground::new(layer));
         },
     );
 }
@@ -120,6 +121,24 @@ fn survivors_live_on(ground: &Ground) {
     let left = running.iter().find(|facts| facts.state.is_alive()).unwrap();
     let stopped = ground.block_on(ground.group.stop(&left.handle)).unwrap();
     assert!(!stopped.state.is_alive());
+}
+
+/// What one command listens at, the next reaches.
+fn sockets_of_commands_are_reached(ground: &Ground) {
+    let server = "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.bind(\"own.socket\"); s.listen(); \
+                  print(\"listening\", flush=True); s.accept()[0].send(b\"answered\")'";
+    let started = ground.call(json!({"command": server, "background": true}));
+    assert!(started.ok, "{}", started.content);
+    let until = Instant::now() + Duration::from_secs(10);
+    while !ground.project().join("own.socket").exists() {
+        assert!(Instant::now() < until, "{}", started.content);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // The first command after it came learns whose it is.
+    ground.run("true");
+    let client = "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect(\"own.socket\"); print(s.recv(9))'";
+    let ended = ground.run(client);
+    assert!(ended.content.contains("answered"), "{}", ended.content);
 }
 
 fn an_approved_network_is_there(ground: &Ground) {

@@ -174,6 +174,63 @@ pub(crate) const ROWS: &[Row] = &[
         Gap,
     ),
     row(
+        "a protected file exchanged with another",
+        "echo x > other.md; python3 attempt.py exchange other.md AGENTS.md",
+        By("mounts", &["resource busy", "Read-only", "cross-device"]),
+        Gap,
+    ),
+    row(
+        "a folder around it exchanged with another",
+        "mkdir -p sub/y; python3 attempt.py exchange sub/y sub/deep",
+        By("mounts", &["resource busy"]),
+        Gap,
+    ),
+    row(
+        "a folder further up moved away",
+        "python3 attempt.py rename sub moved",
+        By("mounts", &["resource busy"]),
+        Gap,
+    ),
+    row(
+        "a second name for a protected file",
+        "ln AGENTS.md second.md",
+        By("mounts", &["cross-device"]),
+        Gap,
+    ),
+    row(
+        "a protected file by a link",
+        "ln -sf AGENTS.md by-link; echo x >> by-link",
+        READ_ONLY,
+        Gap,
+    ),
+    row(
+        "a protected file by the root of a process",
+        "echo x >> /proc/self/root$PWD/AGENTS.md",
+        READ_ONLY,
+        Gap,
+    ),
+    row(
+        "rights of a protected file",
+        "chmod 777 AGENTS.md",
+        READ_ONLY,
+        Gap,
+    ),
+    row(
+        "a program from memory",
+        "python3 attempt.py memory $OTHER/new",
+        READ_ONLY,
+        RULES,
+    ),
+    row(
+        "what the kernel starts on a crash",
+        "echo '|/bin/true' > /proc/sys/kernel/core_pattern",
+        By(
+            "read-only mounts",
+            &["Read-only file system", "Permission denied"],
+        ),
+        RULES,
+    ),
+    row(
         "a deleted protected file",
         "rm -f AGENTS.md",
         By("mounts", &["resource busy", "Read-only"]),
@@ -214,6 +271,73 @@ pub(crate) const ROWS: &[Row] = &[
         "chmod 600 .env; cat .env",
         By("mounts that hide", &["Read-only"]),
         Gap,
+    ),
+    row("a file that a rule bars", "cat plans/secret.txt", HIDDEN, Gap),
+    row(
+        "a file that a rule bars among installed things",
+        "cat node_modules/deep/x.private",
+        HIDDEN,
+        Gap,
+    ),
+    row(
+        "its folder under another name",
+        "python3 attempt.py rename plans opened",
+        By("mounts", &["resource busy"]),
+        Gap,
+    ),
+    row(
+        "a folder of credentials under another name",
+        "python3 attempt.py rename conf/.config conf/opened",
+        By("mounts", &["resource busy"]),
+        Gap,
+    ),
+    row(
+        "a folder with credentials moved to installed things",
+        "python3 attempt.py rename low node_modules/low",
+        By("mounts", &["resource busy", "cross-device"]),
+        Gap,
+    ),
+    row(
+        "shared memory of other programs",
+        "cat /dev/shm/{SHARED}",
+        By("devices of its own", &["No such file"]),
+        RULES,
+    ),
+    row(
+        "shared memory by its number",
+        "python3 attempt.py sysv {SYSV}",
+        By("numbers of its own", &["Invalid argument"]),
+        Gap,
+    ),
+    row(
+        "other people's temporary files",
+        "cat /tmp/{SHARED}",
+        By("a temporary folder of its own", &["No such file"]),
+        RULES,
+    ),
+    row(
+        "what was handed on",
+        "python3 attempt.py handles",
+        By("nothing", &["Bad file descriptor"]),
+        By("nothing", &["Bad file descriptor"]),
+    ),
+    row(
+        "what stands behind the input",
+        "python3 attempt.py input",
+        By("nothing", &["Bad file descriptor"]),
+        By("nothing", &["Bad file descriptor"]),
+    ),
+    row(
+        "file systems of the user",
+        "python3 attempt.py open /dev/fuse",
+        By("devices of its own", &["No such file"]),
+        By("access rules", &["Permission denied", "No such file"]),
+    ),
+    row(
+        "disks",
+        "python3 attempt.py open /dev/kmsg",
+        By("devices of its own", &["No such file"]),
+        By("access rules", &["Permission denied", "No such file"]),
     ),
     // ---- the network
     row("IPv4", "python3 attempt.py tcp {TCP}", OWN_NETWORK, NO_SOCKET),
@@ -275,10 +399,40 @@ pub(crate) const ROWS: &[Row] = &[
         NO_SOCKET,
     ),
     row(
+        "a bus whose program was in its folder",
+        "python3 attempt.py unix $HOME/relative",
+        By("mounts that hide", &["Permission denied", "Connection refused"]),
+        NO_SOCKET,
+    ),
+    row(
+        "a bus whose path the system tells otherwise",
+        "python3 attempt.py unix $HOME/odd",
+        By("mounts that hide", &["Permission denied", "Connection refused"]),
+        NO_SOCKET,
+    ),
+    row(
         "a bus by its name",
         "python3 attempt.py abstract {ABSTRACT}",
         OWN_NETWORK,
         NO_SOCKET,
+    ),
+    row(
+        "a screen by its socket",
+        "python3 attempt.py unix /tmp/{SHARED}.socket",
+        By("a temporary folder of its own", &["No such file"]),
+        NO_SOCKET,
+    ),
+    row(
+        "who listens in the project from outside",
+        "python3 attempt.py unix editor.socket",
+        By("mounts that hide", &["Permission denied", "Connection refused"]),
+        NO_SOCKET,
+    ),
+    row(
+        "the same by moving it",
+        "mv editor.socket x.socket && python3 attempt.py unix x.socket",
+        By("mounts", &["resource busy"]),
+        NO_SOCKET_BUT_MOVED,
     ),
     row(
         "sockets of the system",
@@ -305,6 +459,18 @@ pub(crate) const ROWS: &[Row] = &[
         "python3 attempt.py kill {US} 15",
         OWN_PROCESSES,
         FILTER_OF_RULES,
+    ),
+    row(
+        "a signal by a handle",
+        "python3 attempt.py pidkill {US} 15",
+        OWN_PROCESSES,
+        FILTER_OF_RULES,
+    ),
+    row(
+        "limits of ours",
+        "prlimit --pid {US} --nofile",
+        OWN_PROCESSES,
+        Gap,
     ),
     row(
         "a question whether we live",
@@ -336,6 +502,11 @@ pub(crate) const ROWS: &[Row] = &[
         By("no new privileges", &["X"]),
     ),
     filtered("a namespace", "python3 attempt.py call unshare 0x10000000"),
+    filtered(
+        "a namespace with a new process",
+        "python3 attempt.py call clone 0x10000011 0 0 0 0",
+    ),
+    filtered("a namespace by a program", "unshare --user --map-root-user true"),
     filtered("another's namespace", "python3 attempt.py call setns 3 0"),
     filtered("a mount", "python3 attempt.py call mount 0 0 0 0 0"),
     filtered("a mount of the new kind", "python3 attempt.py call fsopen 0 0"),
@@ -363,5 +534,57 @@ pub(crate) const ROWS: &[Row] = &[
     row("clone3", "python3 attempt.py call clone3 0 0", MISSING, MISSING),
     row("x32", "python3 attempt.py x32", MISSING, MISSING),
 ];
+
+/// What is reached although the network was approved: only that.
+pub(crate) const WITH_NETWORK: &[Row] = &[
+    row(
+        "a bus by its path",
+        "python3 attempt.py unix $HOME/bus",
+        By("mounts that hide", &["Permission denied", "Connection refused"]),
+        NO_SOCKET,
+    ),
+    row(
+        "a bus by its name",
+        "python3 attempt.py abstract {ABSTRACT}",
+        By("scopes of the rules", &["Operation not permitted"]),
+        NO_SOCKET,
+    ),
+    row(
+        "a screen by its socket",
+        "python3 attempt.py unix /tmp/{SHARED}.socket",
+        By("a temporary folder of its own", &["No such file"]),
+        NO_SOCKET,
+    ),
+    row(
+        "who listens in the project from outside",
+        "python3 attempt.py unix editor.socket",
+        By("mounts that hide", &["Permission denied", "Connection refused"]),
+        NO_SOCKET,
+    ),
+    row(
+        "packets",
+        "python3 attempt.py socket 17 3 0",
+        NO_SOCKET,
+        NO_SOCKET,
+    ),
+    row(
+        "netlink events",
+        "python3 attempt.py socket 16 3 15",
+        NO_SOCKET,
+        NO_SOCKET,
+    ),
+    row(
+        "raw datagrams",
+        "python3 attempt.py socket 2 3 255",
+        FILTER,
+        FILTER,
+    ),
+    write("a file of another project", "echo x >> $OTHER/file"),
+    read("a private key", "cat $HOME/.ssh/id_ed25519"),
+    row("our memory", "head -c1 /proc/{US}/mem", OWN_PROCESSES, RULES),
+];
+
+/// It can be moved there, and nothing connects.
+const NO_SOCKET_BUT_MOVED: Claim = By("the filter", &["Permission denied"]);
 
 const FILTER_OF_RULES: Claim = By("scopes of the rules", &["Operation not permitted"]);

@@ -150,6 +150,21 @@ fn x26_e13_what_was_saved_between_preview_and_move_stays_where_it_is() {
         (project.text("f").as_str(), project.names()),
         ("late\n", vec!["f".to_owned()])
     );
+    // What came before the journal was told is noticed before it is told.
+    let project = seen("one\n");
+    let prepared = project
+        .prepare("move_file", json!({ "from": "f", "to": "g" }))
+        .unwrap();
+    project.put("f", "theirs\n");
+    refused(
+        &project.execute(prepared),
+        "f was changed by something else meanwhile",
+    );
+    assert!(project.journal.before_images().is_empty());
+    assert_eq!(
+        (project.text("f").as_str(), project.names()),
+        ("theirs\n", vec!["f".to_owned()])
+    );
 }
 
 #[test]

@@ -42,6 +42,11 @@ fn has_rg() -> bool {
     there
 }
 
+/// How the lines of a file end; ignore files are written by people on all systems, too.
+fn line_end() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["\n", "\n", "\r\n"])
+}
+
 /// A tree: folders, files with a few lines, ignore files. It is a repository, because only there do both obey
 /// `.gitignore`.
 fn tree() -> impl Strategy<Value = Vec<(String, String)>> {
@@ -78,8 +83,13 @@ fn tree() -> impl Strategy<Value = Vec<(String, String)>> {
         "alpha alpha",
         "x".repeat(20).leak(),
     ]);
-    let content = prop::collection::vec(line, 0..8)
-        .prop_map(|lines: Vec<&str>| lines.iter().flat_map(|line| [line, "\n"]).collect());
+    // Some files have no line end at their end.
+    let content = (prop::collection::vec(line, 0..8), line_end(), any::<bool>()).prop_map(
+        |(lines, end, ended): (Vec<&str>, &str, bool)| {
+            let text = lines.join(end);
+            if ended { text + end } else { text }
+        },
+    );
     let file = (folder, name, content)
         .prop_map(|(folder, name, content): (&str, &str, String)| (format!("{folder}{name}"), content));
     let ignore = (
@@ -107,11 +117,17 @@ fn tree() -> impl Strategy<Value = Vec<(String, String)>> {
                 "*",
                 "!src/",
                 "/*.md",
+                "b.rs ",
+                "!/lib/*.rs",
+                "lib/",
+                "\\!a.rs",
+                "",
             ]),
             0..4,
         ),
+        line_end(),
     )
-        .prop_map(|(name, rules)| (name.to_owned(), rules.join("\n") + "\n"));
+        .prop_map(|(name, rules, end)| (name.to_owned(), rules.join(end) + end));
     (
         prop::collection::vec(file, 1..25),
         prop::collection::vec(ignore, 0..3),
@@ -191,7 +207,7 @@ fn x54_grep_finds_what_rg_finds() {
                 return Ok(());
             }
             let context = context.to_string();
-            let mut arguments = vec!["-n", "-C", context.as_str()];
+            let mut arguments = vec!["-n", "--crlf", "-C", context.as_str()];
             arguments.extend(insensitive.then_some("-i"));
             arguments.extend(literal.then_some("-F"));
             // A glob given to rg overrides hidden names and, where it includes, ignore rules; ours only narrows.

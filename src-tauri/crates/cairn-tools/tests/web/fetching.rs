@@ -4,7 +4,7 @@ use cairn_policy::Effect;
 use cairn_protocol::ContentBlock;
 use tokio_util::sync::CancellationToken;
 
-use crate::fixture::{Bench, Does, answer, text, to};
+use crate::fixture::{Bench, Canary, Does, answer, text, to};
 
 #[tokio::test]
 async fn x120_statuses_of_the_client_are_told_at_once_and_those_of_the_server_after_three_attempts() {
@@ -75,7 +75,7 @@ async fn x120_a_connection_that_closes_or_is_refused_is_tried_three_times() {
         .port();
     let refused = bench.fetch(&format!("http://a.example:{free}/")).await;
     assert!(
-        refused.content.contains("connection refused"),
+        refused.content.contains("connection refused") && refused.content.contains("in 3 attempts"),
         "{}",
         refused.content
     );
@@ -186,6 +186,53 @@ async fn a_stop_ends_the_call_at_once() {
     });
     let outcome = bench.execute(prepared, cancel).await;
     assert!(!outcome.ok && outcome.content.is_empty());
+}
+
+/// Set in the process that has proxies in its environment.
+const WITH_PROXIES: &str = "CAIRN_TEST_WITH_PROXIES";
+
+#[tokio::test]
+async fn n35_proxies_of_the_environment_are_not_asked() {
+    if std::env::var_os(WITH_PROXIES).is_some() {
+        let bench = Bench::new(|_, _| text("direct")).await;
+        let outcome = bench.fetch("http://a.example/").await;
+        assert!(
+            outcome.ok && outcome.content.contains("direct"),
+            "{}",
+            outcome.content
+        );
+        return;
+    }
+    let canary = Canary::new().await;
+    let proxy = format!("http://127.0.0.1:{}", canary.port);
+    // A process cannot safely change its own environment, so the same test runs in another.
+    #[allow(clippy::disallowed_methods, reason = "a test starts itself")]
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "fetching::n35_proxies_of_the_environment_are_not_asked",
+        ])
+        .env(WITH_PROXIES, "1")
+        .envs(
+            [
+                "HTTP_PROXY",
+                "http_proxy",
+                "HTTPS_PROXY",
+                "https_proxy",
+                "ALL_PROXY",
+                "all_proxy",
+            ]
+            .map(|name| (name, &proxy)),
+        )
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let ended = tokio::task::spawn_blocking(|| child.wait_with_output().unwrap())
+        .await
+        .unwrap();
+    let told = String::from_utf8_lossy(&ended.stdout);
+    assert!(ended.status.success() && told.contains("1 passed"), "{told}");
+    assert!(canary.is_silent().await);
 }
 
 #[tokio::test]

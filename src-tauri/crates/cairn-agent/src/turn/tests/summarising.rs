@@ -374,3 +374,49 @@ fn c3_what_the_person_marks_is_stored_counted_and_can_be_put_back() {
         "nothing changes twice"
     );
 }
+
+#[test]
+fn x111_a_reply_cut_off_by_a_full_window_makes_room_once_and_goes_on() {
+    let mut bench = Bench::of_window(16_000, None);
+    bench.exchange(20_000);
+    bench.send("tell me all of it");
+    bench.text(&"x".repeat(30_000));
+    let effects = bench.end(FinishReason::Length);
+    assert!(asks_summary(&effects), "{effects:?}");
+    assert!(asks_model(&bench.writes_summary("gist")));
+    assert!(bench.sent().contains("it goes on where it ended"));
+    assert_eq!(bench.outcome(), None);
+    // Cut off once more, it ends and says so: one request does not go on for ever.
+    bench.text(&"x".repeat(40_000));
+    let effects = bench.end(FinishReason::Length);
+    assert!(!asks_summary(&effects) && !asks_model(&effects), "{effects:?}");
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Done));
+    assert_eq!(bench.summaries().len(), 1);
+
+    // With room left it is the limit for one reply that cut it: nothing is summarised.
+    let mut bench = Bench::of_window(64_000, None);
+    bench.send("tell me");
+    bench.text("half");
+    assert!(!asks_summary(&bench.end(FinishReason::Length)));
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Done));
+}
+
+#[test]
+fn t13_a_server_that_reads_only_a_part_is_named_once() {
+    let mut bench = Bench::of_window(32_000, None);
+    bench.machine.set_prompt_size(9_000, 0);
+    for _ in 0..2 {
+        bench.send("hello");
+        bench.tell(Input::Model(ModelEvent::Usage(Usage {
+            input_tokens: 2_048,
+            output_tokens: 5,
+            ..Usage::default()
+        })));
+        bench.text("?");
+        bench.end(FinishReason::Stop);
+    }
+    let said = bench.machine.log().items().iter().filter(|item| {
+        matches!(&item.body, ItemBody::Notice(notice) if notice.code == "prompt_cut" && notice.text.contains("2048 of about 90"))
+    });
+    assert_eq!(said.count(), 1);
+}

@@ -1,65 +1,15 @@
 use std::sync::Arc;
 
+use cairn_agent::model::ModelRequest;
 use cairn_agent::tool::ToolClass;
-use cairn_protocol::BlobId;
+use cairn_protocol::Api;
 
 use super::*;
-
-const EXTRAS: Extras = Extras {
-    stream_options: true,
-    return_progress: false,
-    temperature: true,
-    limit: LimitField::MaxTokens,
-};
-
-fn picture() -> PictureBytes {
-    let bytes: Arc<[u8]> = Arc::from(&b"\x89PNG\r\n\x1a\n...."[..]);
-    PictureBytes {
-        blob: BlobId::from("b"),
-        media_type: "image/png".into(),
-        bytes,
-    }
-}
-
-fn message(role: Role, parts: Vec<Part>) -> Message {
-    Message { role, parts }
-}
-
-fn call(id: &str) -> Part {
-    Part::Call {
-        id: id.into(),
-        name: "read_file".into(),
-        arguments: "{\"path\":\"a\"}".into(),
-    }
-}
-
-fn result(id: &str, pictures: Vec<PictureBytes>) -> Part {
-    Part::Result {
-        id: id.into(),
-        text: format!("result {id}"),
-        pictures,
-        ok: true,
-    }
-}
-
-fn request(messages: Vec<Message>) -> ModelRequest {
-    ModelRequest {
-        system: "rules".into(),
-        messages,
-        tools: Arc::from([]),
-        max_output_tokens: Some(100),
-        temperature: Some(0.5),
-    }
-}
-
-fn user(text: &str) -> Message {
-    message(Role::User, vec![Part::Text(text.into())])
-}
+use crate::request::Thinking;
+use crate::trying::{call, compose, message, picture, reasoning, request, result, user, with_effort};
 
 fn checked(request: &ModelRequest) -> Value {
-    let body = body("m", request, EXTRAS);
-    assert_eq!(cairn_testkit::provider::check_request(&body), Ok(()), "{body:#}");
-    body
+    crate::trying::checked(Api::Openai, request)
 }
 
 #[test]
@@ -74,13 +24,13 @@ fn a_plain_request_has_no_empty_fields() {
 
 #[test]
 fn what_a_server_refused_is_left_out() {
-    let extras = Extras {
-        stream_options: false,
-        return_progress: true,
-        temperature: false,
-        limit: LimitField::MaxCompletionTokens,
-    };
-    let body = body("m", &request(vec![user("hi")]), extras);
+    let body = compose(Api::Openai, &request(vec![user("hi")]), |ask| {
+        ask.extras.stream_options = false;
+        ask.extras.return_progress = true;
+        ask.extras.temperature = false;
+        ask.extras.limit = LimitField::MaxCompletionTokens;
+    })
+    .body;
     assert!(
         body.get("stream_options").is_none()
             && body.get("temperature").is_none()
@@ -175,4 +125,85 @@ fn empty_messages_are_not_sent() {
         user("again"),
     ]));
     assert_eq!(body["messages"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn an_effort_is_sent_in_the_words_of_the_protocol_or_not_at_all() {
+    let asked = request(vec![user("hi")]);
+    for (effort, word) in [
+        (Effort::Off, "none"),
+        (Effort::Low, "low"),
+        (Effort::Max, "xhigh"),
+    ] {
+        assert_eq!(with_effort(Api::Openai, &asked, effort)["reasoning_effort"], word);
+    }
+    let left = compose(Api::Openai, &asked, |ask| {
+        ask.effort = Some(Effort::High);
+        ask.extras.thinking = Thinking::Left;
+    });
+    assert!(left.body.get("reasoning_effort").is_none());
+}
+
+#[test]
+fn t12_thoughts_go_back_to_their_own_server_only_and_as_text_only_while_their_request_lasts() {
+    let data = json!({ "reasoning_content": "hm", "reasoning_details": [{ "type": "reasoning.text", "text": "hm" }],
+        "calls": [null, { "google": { "thought_signature": "s" } }] });
+    let step = |origin: &str, n: &str| {
+        let (one, two) = (format!("a{n}"), format!("b{n}"));
+        [
+            message(
+                Role::Assistant,
+                vec![reasoning(origin, &data), call(&one), call(&two)],
+            ),
+            message(Role::Tool, vec![result(&one, vec![]), result(&two, vec![])]),
+        ]
+    };
+    let conversation = |origin: &str| {
+        let mut messages = vec![user("hi")];
+        messages.extend(step(origin, "1"));
+        messages.push(user("go on"));
+        messages.extend(step(origin, "2"));
+        request(messages)
+    };
+    let own = checked(&conversation(crate::trying::ORIGIN));
+    let (old, new) = (&own["messages"][2], &own["messages"][6]);
+    assert_eq!(old["reasoning_details"][0]["text"], "hm");
+    assert!(old.get("reasoning_content").is_none());
+    assert_eq!(new["reasoning_content"], "hm");
+    assert_eq!(
+        new["tool_calls"][1]["extra_content"]["google"]["thought_signature"],
+        "s"
+    );
+    assert!(new["tool_calls"][0].get("extra_content").is_none());
+    let foreign = checked(&conversation("elsewhere")).to_string();
+    assert!(!foreign.contains("hm") && !foreign.contains("thought_signature"));
+}
+
+#[test]
+fn ids_of_other_protocols_are_made_to_fit_and_stay_the_same() {
+    let long = "x".repeat(90);
+    let ids = [long.as_str(), "a|b c", "ü", "call_1"];
+    let asked = request(vec![
+        user("hi"),
+        message(Role::Assistant, ids.iter().map(|id| call(id)).collect()),
+        message(Role::Tool, ids.iter().map(|id| result(id, vec![])).collect()),
+    ]);
+    let first = checked(&asked);
+    assert_eq!(
+        first,
+        checked(&asked),
+        "a prompt whose ids change is not found in a cache"
+    );
+    assert_eq!(first["messages"][2]["tool_calls"][3]["id"], "call_1");
+    for call in first["messages"][2]["tool_calls"].as_array().unwrap() {
+        assert!(call["id"].as_str().unwrap().len() <= 40);
+    }
+    let nine = compose(Api::Openai, &asked, |ask| ask.ids = crate::request::IdForm::Nine).body;
+    for call in nine["messages"][2]["tool_calls"].as_array().unwrap() {
+        let id = call["id"].as_str().unwrap();
+        assert!(
+            id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric()),
+            "{id}"
+        );
+    }
 }

@@ -1,51 +1,13 @@
-use cairn_agent::model::FinishReason;
-use cairn_protocol::ErrorCode;
+use cairn_protocol::{Api, ErrorCode, Prices, Usage};
 use proptest::prelude::*;
-use serde_json::json;
 
 use super::*;
-use crate::sse::Decoder;
+use crate::reply::StreamContext;
+use crate::reply::stream::ReplyStream;
+use crate::trying::{Read, context};
 
-fn context() -> StreamContext {
-    StreamContext {
-        server: "Ollama at 127.0.0.1:11434".into(),
-        model: "m".into(),
-        prices: None,
-        taken_ids: HashSet::from(["used".to_owned()]),
-        salt: "s".into(),
-    }
-}
-
-type Read = (Vec<ModelEvent>, Option<ModelError>);
-
-/// Reads a stream in chunks, as an exchange does, neighbouring pieces of text joined.
 fn read<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Read {
-    let mut decoder = Decoder::new();
-    let mut chat = ChatStream::new(context());
-    let (mut out, mut events) = (Vec::new(), Vec::new());
-    for chunk in chunks {
-        decoder.push(chunk, &mut events).unwrap();
-    }
-    decoder.finish(&mut events).unwrap();
-    for event in events {
-        if let Err(error) = chat.push(&event, &mut out) {
-            return (joined(out), Some(error));
-        }
-    }
-    chat.finish(&mut out);
-    (joined(out), None)
-}
-
-fn joined(events: Vec<ModelEvent>) -> Vec<ModelEvent> {
-    let mut out: Vec<ModelEvent> = Vec::new();
-    for event in events {
-        match (out.last_mut(), event) {
-            (Some(ModelEvent::Text(text)), ModelEvent::Text(more))
-            | (Some(ModelEvent::Thinking(text)), ModelEvent::Thinking(more)) => text.push_str(&more),
-            (_, event) => out.push(event),
-        }
-    }
-    out
+    crate::trying::read(Api::Openai, chunks)
 }
 
 fn frames(documents: &[Value]) -> String {
@@ -465,15 +427,18 @@ fn usage_is_cumulative_and_sent_when_it_changes() {
 
 #[test]
 fn x106_usage_carries_its_cost() {
-    let mut chat = ChatStream::new(StreamContext {
-        prices: Some(Prices {
-            input: 1.0,
-            cached: 0.1,
-            cache_write: None,
-            output: 10.0,
-        }),
-        ..context()
-    });
+    let mut chat = ReplyStream::new(
+        Api::Openai,
+        StreamContext {
+            prices: Some(Prices {
+                input: 1.0,
+                cached: 0.1,
+                cache_write: None,
+                output: 10.0,
+            }),
+            ..context()
+        },
+    );
     let mut out = Vec::new();
     let usage = json!({ "usage": { "prompt_tokens": 1000, "completion_tokens": 100, "prompt_cache_hit_tokens": 500 } });
     chat.push_whole(&usage, &mut out).unwrap();

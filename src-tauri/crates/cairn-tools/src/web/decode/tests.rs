@@ -147,6 +147,11 @@ fn n43_bytes_as_they_come_are_counted_too() {
         pushed += 8_192;
     }
     assert!(pushed <= MOST);
+    // Members of nothing: much comes, and not a byte comes out.
+    let nothing = gzip(b"").repeat(500);
+    let mut body = Body::new(Some("gzip"), MOST).unwrap();
+    let last = (0..MOST / nothing.len() + 2).find_map(|_| body.push(&nothing).err());
+    assert_eq!(last, Some(DecodeError::TooLarge));
 }
 
 #[test]

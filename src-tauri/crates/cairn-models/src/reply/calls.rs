@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// How the stream came to its end, as far as an open call is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(crate) enum Ending {
     /// The model was done: every call is as it wanted it, unless its JSON simply stops.
     Whole,
     /// A limit struck: the last call was not written to its end, even where its JSON happens to be whole.
@@ -40,28 +40,65 @@ impl OpenCall {
 
 /// Collects the calls of one reply.
 #[derive(Debug)]
-pub(super) struct CallCollector {
+pub(crate) struct CallCollector {
     calls: Vec<OpenCall>,
     taken: HashSet<String>,
     salt: String,
+    bytes: usize,
 }
 
 impl CallCollector {
     /// `taken` are ids that the conversation holds already; `salt` makes ids of ours unlike those of other replies.
-    pub(super) fn new(taken: HashSet<String>, salt: String) -> Self {
+    pub(crate) fn new(taken: HashSet<String>, salt: String) -> Self {
         Self {
             calls: Vec::new(),
             taken,
             salt,
+            bytes: 0,
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
+    /// The call with that number, if there is one, is over: what comes with the number is another.
+    pub(crate) fn begin(&mut self, index: u64) {
+        for call in &mut self.calls {
+            if call.index == Some(index) {
+                call.index = None;
+            }
+        }
+    }
+
+    /// Takes a call that came whole, whatever its id and number.
+    pub(crate) fn push_whole(&mut self, call: &Value) {
+        let function = call.get("function").unwrap_or(call);
+        let arguments = written(function.get("arguments").or_else(|| function.get("parameters")));
+        let name = text(function.get("name")).to_owned();
+        self.bytes += name.len() + arguments.len();
+        self.calls.push(OpenCall {
+            index: None,
+            id: text(call.get("id")).to_owned(),
+            name,
+            arguments,
+        });
+    }
+
+    /// Bytes of all names and arguments.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether the call with that index has arguments already.
+    pub(crate) fn has_arguments(&self, index: u64) -> bool {
+        self.calls
+            .iter()
+            .any(|call| call.index == Some(index) && !call.arguments.is_empty())
+    }
+
     /// Takes the `tool_calls` of one frame.
-    pub(super) fn push(&mut self, pieces: &Value) {
+    pub(crate) fn push(&mut self, pieces: &Value) {
         // An object where a list is expected means one piece.
         let pieces = pieces
             .as_array()
@@ -78,7 +115,16 @@ impl CallCollector {
         }
     }
 
-    fn push_piece(&mut self, index: Option<u64>, id: &str, name: &str, arguments: &str, among_others: bool) {
+    /// Takes one piece of a call; an empty id or name says nothing.
+    pub(crate) fn push_piece(
+        &mut self,
+        index: Option<u64>,
+        id: &str,
+        name: &str,
+        arguments: &str,
+        among_others: bool,
+    ) {
+        self.bytes += name.len() + arguments.len();
         let found = self.find(index, id, name, among_others);
         let Some(call) = found.and_then(|at| self.calls.get_mut(at)) else {
             self.calls.push(OpenCall {
@@ -134,7 +180,7 @@ impl CallCollector {
     }
 
     /// All calls, each with an id of its own.
-    pub(super) fn finish(&mut self, ending: Ending) -> Vec<ModelEvent> {
+    pub(crate) fn finish(&mut self, ending: Ending) -> Vec<ModelEvent> {
         let calls = std::mem::take(&mut self.calls);
         let last = calls.len().saturating_sub(1);
         calls
@@ -157,7 +203,8 @@ impl CallCollector {
             .collect()
     }
 
-    fn unique(&mut self, id: &str) -> String {
+    /// An id that no other call has; one of ours where none was given.
+    pub(crate) fn unique(&mut self, id: &str) -> String {
         let stem = if id.is_empty() {
             format!("call_{}", self.salt)
         } else {
@@ -182,7 +229,7 @@ fn text(value: Option<&Value>) -> &str {
 }
 
 /// Arguments as text, also where a server sends them as an object.
-fn written(value: Option<&Value>) -> String {
+pub(crate) fn written(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),

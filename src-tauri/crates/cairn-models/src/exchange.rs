@@ -1,20 +1,23 @@
-//! One exchange with a Chat Completions server, as a stream. Owns: its phases. Dropping it closes the connection.
+//! One exchange with a model server, as a stream. Owns: its phases: ask, perhaps ask more plainly, wait for a loading
+//! model, read to the end. Must never know: any one protocol. Dropping it closes the connection.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cairn_agent::model::{ModelError, ModelEvent, ModelRequest};
+use cairn_agent::model::{ModelError, ModelEvent};
 use futures_util::stream::{self, BoxStream, StreamExt};
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::Value;
 
-use super::request::{self, Extras, LimitField};
-use super::{ChatStream, Learned, StreamContext};
-use crate::http::refusal::Refusal;
-use crate::http::{Connection, within};
-use crate::sse::{Decoder, SseEvent};
+use crate::dialect::{Framing, Learned, Question};
+use crate::http::{Connection, rejected, within};
+use crate::ndjson::LineDecoder;
+use crate::reply::StreamContext;
+use crate::reply::stream::ReplyStream;
+use crate::request::Extras;
+use crate::sse::{Decoder, EventTooLarge, SseEvent};
 
 /// Times that a refused body is made plainer; there are only so many things to leave out.
 const MAX_PLAINER: u32 = 5;
@@ -25,11 +28,11 @@ const LOADING_PAUSE: Duration = Duration::from_millis(500);
 /// After the reason of the end, a late count of tokens may come; a server that forgets `[DONE]` may send nothing.
 const AFTER_THE_END: Duration = Duration::from_secs(3);
 
-pub(super) struct Exchange {
+pub(crate) struct Exchange {
     connection: Connection,
     learned: Arc<Learned>,
-    request: ModelRequest,
-    chat: ChatStream,
+    question: Question,
+    stream: ReplyStream,
     phase: Phase,
     ready: VecDeque<Result<ModelEvent, ModelError>>,
 }
@@ -41,31 +44,31 @@ enum Phase {
     },
     Read {
         response: Box<Response>,
-        decoder: Box<Decoder>,
+        decoder: Box<Frames>,
         bytes: u64,
     },
     Over,
 }
 
 impl Exchange {
-    pub(super) fn new(
+    pub(crate) fn new(
         connection: Connection,
         learned: Arc<Learned>,
-        request: ModelRequest,
+        question: Question,
         context: StreamContext,
     ) -> Self {
         let extras = learned.get();
         Self {
             connection,
             learned,
-            request,
-            chat: ChatStream::new(context),
+            stream: ReplyStream::new(question.dialect.api, context),
+            question,
             phase: Phase::Ask { extras, plainer: 0 },
             ready: VecDeque::new(),
         }
     }
 
-    pub(super) fn into_stream(self) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+    pub(crate) fn into_stream(self) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
         stream::unfold(self, |mut exchange| async move {
             loop {
                 if let Some(next) = exchange.ready.pop_front() {
@@ -86,8 +89,13 @@ impl Exchange {
     }
 
     async fn ask(&mut self, extras: Extras, plainer: u32) -> Phase {
-        let body = request::body(&self.connection.model, &self.request, extras).to_string();
-        let response = match self.connection.post("chat/completions", body.into_bytes()).await {
+        let sent = self.question.compose(&self.connection.model, extras);
+        let url = (self.question.dialect.endpoint)(&self.connection.address);
+        let response = match self
+            .connection
+            .post(url, sent.body.to_string().into_bytes())
+            .await
+        {
             Ok(response) => response,
             Err(error) => return self.end_with(error),
         };
@@ -101,12 +109,17 @@ impl Exchange {
             tokio::time::sleep(LOADING_PAUSE).await;
             return Phase::Ask { extras, plainer };
         }
-        match plain(extras, &refusal) {
+        match (self.question.dialect.plainer)(extras, &refusal) {
             Some(extras) if plainer < MAX_PLAINER => Phase::Ask {
                 extras,
                 plainer: plainer + 1,
             },
-            _ => self.end_with(refusal.into_error()),
+            _ => {
+                let rejected = rejected::read(&refusal, &sent.trace, &self.question.request);
+                let mut error = refusal.into_error();
+                error.rejected = rejected.map(Box::new);
+                self.end_with(error)
+            }
         }
     }
 
@@ -118,10 +131,11 @@ impl Exchange {
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default();
         let kind = kind.to_ascii_lowercase();
-        if !kind.contains("json") && !kind.contains("html") || kind.contains("ndjson") {
+        let lines = self.question.dialect.framing == Framing::Lines;
+        if (lines || !kind.contains("json") || kind.contains("ndjson")) && !kind.contains("html") {
             return Phase::Read {
                 response: Box::new(response),
-                decoder: Box::default(),
+                decoder: Box::new(Frames::new(self.question.dialect.framing)),
                 bytes: 0,
             };
         }
@@ -130,10 +144,10 @@ impl Exchange {
             Err(error) => return self.end_with(error),
         };
         match serde_json::from_slice::<Value>(&body) {
-            Ok(reply) if reply.get("choices").is_some() || reply.get("error").is_some() => {
+            Ok(reply) if (self.question.dialect.is_reply)(&reply) || reply.get("error").is_some() => {
                 let mut out = Vec::new();
-                match self.chat.push_whole(&reply, &mut out) {
-                    Ok(()) => self.chat.finish(&mut out),
+                match self.stream.push_whole(&reply, &mut out) {
+                    Ok(()) => self.stream.finish(&mut out),
                     Err(error) => {
                         self.ready.extend(out.into_iter().map(Ok));
                         return self.end_with(error);
@@ -152,8 +166,8 @@ impl Exchange {
         }
     }
 
-    async fn read(&mut self, mut response: Box<Response>, mut decoder: Box<Decoder>, bytes: u64) -> Phase {
-        let limit = self.chat.has_reason().then_some(AFTER_THE_END);
+    async fn read(&mut self, mut response: Box<Response>, mut decoder: Box<Frames>, bytes: u64) -> Phase {
+        let limit = self.stream.has_reason().then_some(AFTER_THE_END);
         let chunk = within(limit, self.connection.next_bytes(&mut response)).await;
         let mut events = Vec::new();
         let mut count = bytes;
@@ -172,12 +186,12 @@ impl Exchange {
             }
             Ok(Err(error)) => {
                 // After the reason nothing is missing but the count of tokens.
-                if self.chat.has_reason() {
+                if self.stream.has_reason() {
                     return self.close();
                 }
                 self.take_events(&events);
                 let mut out = Vec::new();
-                self.chat.break_off(&mut out);
+                self.stream.break_off(&mut out);
                 self.ready.extend(out.into_iter().map(Ok));
                 return self.end_with(error);
             }
@@ -188,7 +202,7 @@ impl Exchange {
         if let Err(error) = taken {
             return self.give_up(&error.to_string());
         }
-        if self.chat.is_over() {
+        if self.stream.is_over() {
             return self.close();
         }
         Phase::Read {
@@ -203,7 +217,7 @@ impl Exchange {
         let mut out = Vec::new();
         let failed = events
             .iter()
-            .find_map(|event| self.chat.push(event, &mut out).err());
+            .find_map(|event| self.stream.push(event, &mut out).err());
         self.ready.extend(out.into_iter().map(Ok));
         match failed {
             Some(error) => {
@@ -214,20 +228,14 @@ impl Exchange {
         }
     }
 
-    fn take_last(
-        &mut self,
-        events: &[SseEvent],
-        decoder: &Decoder,
-        response: &Response,
-        bytes: u64,
-    ) -> Phase {
+    fn take_last(&mut self, events: &[SseEvent], decoder: &Frames, response: &Response, bytes: u64) -> Phase {
         if !self.take_events(events) {
             return Phase::Over;
         }
         let stray = decoder.stray().trim();
         if let Ok(value) = serde_json::from_str::<Value>(stray)
-            && (value.get("error").is_some() || value.get("choices").is_some())
-            && !self.chat.has_reason()
+            && (value.get("error").is_some() || (self.question.dialect.is_reply)(&value))
+            && !self.stream.has_reason()
         {
             // An error, or a whole reply, written plainly into what should have been a stream.
             let event = SseEvent {
@@ -240,11 +248,11 @@ impl Exchange {
                 Phase::Over
             };
         }
-        if self.chat.understood() {
+        if self.stream.understood() {
             return self.close();
         }
         let shown = if stray.is_empty() {
-            self.chat.broken_frame().unwrap_or_default()
+            self.stream.broken_frame().unwrap_or_default()
         } else {
             stray
         };
@@ -258,7 +266,7 @@ impl Exchange {
 
     /// A stream that came as one piece.
     fn take_rest(&mut self, body: &[u8]) -> Phase {
-        let mut decoder = Decoder::new();
+        let mut decoder = Frames::new(self.question.dialect.framing);
         let mut events = Vec::new();
         if let Err(error) = decoder
             .push(body, &mut events)
@@ -275,14 +283,14 @@ impl Exchange {
 
     fn close(&mut self) -> Phase {
         let mut out = Vec::new();
-        self.chat.finish(&mut out);
+        self.stream.finish(&mut out);
         self.ready.extend(out.into_iter().map(Ok));
         Phase::Over
     }
 
     fn give_up(&mut self, reason: &str) -> Phase {
         let mut out = Vec::new();
-        self.chat.break_off(&mut out);
+        self.stream.break_off(&mut out);
         self.ready.extend(out.into_iter().map(Ok));
         let text = format!(
             "{} cannot be followed: {reason}.",
@@ -297,26 +305,44 @@ impl Exchange {
     }
 }
 
-/// The same request without what the server refuses; none when there is nothing to leave out. SPEC X105.
-fn plain(extras: Extras, refusal: &Refusal) -> Option<Extras> {
-    let mut plainer = extras;
-    if extras.limit == LimitField::MaxTokens && refusal.refuses_field("max_completion_tokens") {
-        plainer.limit = LimitField::MaxCompletionTokens;
-    } else if extras.limit == LimitField::MaxCompletionTokens
-        && refusal.refuses_field("max_completion_tokens")
-    {
-        plainer.limit = LimitField::MaxTokens;
-    } else if refusal.refuses_field("return_progress") {
-        plainer.return_progress = false;
-    } else if refusal.refuses_field("stream_options") || refusal.refuses_field("include_usage") {
-        plainer.stream_options = false;
-    } else if refusal.refuses_field("temperature") {
-        plainer.temperature = false;
-    } else if refusal.refuses_something() {
-        plainer.return_progress = false;
-        plainer.stream_options = false;
+/// Frames out of bytes, in either way.
+enum Frames {
+    Events(Decoder),
+    Lines(LineDecoder),
+}
+
+impl Frames {
+    fn new(framing: Framing) -> Self {
+        match framing {
+            Framing::Events => Self::Events(Decoder::new()),
+            Framing::Lines => Self::Lines(LineDecoder::new()),
+        }
     }
-    (plainer != extras).then_some(plainer)
+
+    fn push(&mut self, bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), EventTooLarge> {
+        match self {
+            Self::Events(decoder) => decoder.push(bytes, events),
+            Self::Lines(decoder) => decoder.push(bytes, events),
+        }
+    }
+
+    fn finish(&mut self, events: &mut Vec<SseEvent>) -> Result<(), EventTooLarge> {
+        match self {
+            Self::Events(decoder) => decoder.finish(events),
+            Self::Lines(decoder) => {
+                decoder.finish(events);
+                Ok(())
+            }
+        }
+    }
+
+    /// Text outside the protocol.
+    fn stray(&self) -> &str {
+        match self {
+            Self::Events(decoder) => decoder.stray(),
+            Self::Lines(_) => "",
+        }
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 /// A piece of text and what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(crate) enum Said {
     /// Part of the answer.
     Text(String),
     /// Part of the thinking.
@@ -24,13 +24,13 @@ enum State {
 
 /// Splits the text of one reply. A tag opens only where nothing but white space (or another thought) came before.
 #[derive(Debug)]
-pub(super) struct ThinkSplitter {
+pub(crate) struct ThinkSplitter {
     state: State,
     held: String,
 }
 
 impl ThinkSplitter {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             state: State::Start,
             held: String::new(),
@@ -38,7 +38,7 @@ impl ThinkSplitter {
     }
 
     /// Takes more text; gives what can be told already.
-    pub(super) fn push(&mut self, text: &str, said: &mut Vec<Said>) {
+    pub(crate) fn push(&mut self, text: &str, said: &mut Vec<Said>) {
         if self.state == State::Answer {
             say(said, Said::Text, text);
             return;
@@ -48,7 +48,7 @@ impl ThinkSplitter {
     }
 
     /// The text has ended: what was held back is said. An unclosed thought stays a thought.
-    pub(super) fn finish(&mut self, said: &mut Vec<Said>) {
+    pub(crate) fn finish(&mut self, said: &mut Vec<Said>) {
         let held = std::mem::take(&mut self.held);
         match self.state {
             State::Inside(_) => say(said, Said::Thinking, &held),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cairn_agent::model::{FinishReason, Message, Model, Part, Role};
+use cairn_agent::model::{FinishReason, Message, Model, ModelRequest, Part, Role};
 use cairn_protocol::{Api, ErrorCode};
 use cairn_testkit::provider::{End, Recorded, Reply, Script, ScriptedServer, Step};
 use serde_json::json;

@@ -10,7 +10,7 @@ use serde_json::Value;
 const STAND_IN: u32 = 0x10_F800;
 
 /// Parses JSON; where only lone halves stand in the way, with stand-ins for them. None when it is no JSON.
-pub(super) fn parse(text: &str) -> Option<Value> {
+pub(crate) fn parse(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().or_else(|| {
         let mended = with_stand_ins(text)?;
         serde_json::from_str(&mended).ok()
@@ -18,7 +18,7 @@ pub(super) fn parse(text: &str) -> Option<Value> {
 }
 
 /// The text with every stand-in turned into U+FFFD, or into its character where two halves meet.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut joiner = Joiner::default();
     let mut whole = joiner.push(text);
     whole.push_str(&joiner.finish());
@@ -26,7 +26,7 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 /// [`plain`] for every string in a value.
-pub(super) fn plain_value(value: &Value) -> Value {
+pub(crate) fn plain_value(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(plain(text)),
         Value::Array(items) => Value::Array(items.iter().map(plain_value).collect()),
@@ -40,13 +40,13 @@ pub(super) fn plain_value(value: &Value) -> Value {
 
 /// Joins halves over the pieces of one text.
 #[derive(Debug, Default)]
-pub(super) struct Joiner {
+pub(crate) struct Joiner {
     high: Option<u32>,
 }
 
 impl Joiner {
     /// Takes a piece; a half at its end is held back.
-    pub(super) fn push(&mut self, text: &str) -> String {
+    pub(crate) fn push(&mut self, text: &str) -> String {
         if self.high.is_none() && !text.chars().any(|character| half(character).is_some()) {
             return text.to_owned();
         }
@@ -70,7 +70,7 @@ impl Joiner {
     }
 
     /// The end of the text.
-    pub(super) fn finish(&mut self) -> String {
+    pub(crate) fn finish(&mut self) -> String {
         self.high
             .take()
             .map_or_else(String::new, |_| char::REPLACEMENT_CHARACTER.to_string())
