@@ -89,7 +89,7 @@ async fn c2_a_server_that_refuses_as_too_long_gets_a_shorter_request_once() {
     let refusal = || {
         Reply::error(
             400,
-            "This model's maximum context length is 4096 tokens. However, your messages resulted in 9000 tokens.",
+            "This model's maximum context length is 20480 tokens. However, your messages resulted in 22000 tokens.",
         )
     };
     let replies = vec![

@@ -1,34 +1,9 @@
 // Nothing is allowed by accident. SPEC P10, X78, X79, U3.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { openSite, show, SIZES } from './site.mjs';
+import { answers, button, card, kinds, page, quiet } from './stage.mjs';
 
-let site;
-let page;
-
-before(async () => {
-    site = await openSite();
-});
-after(() => site.close());
-
-/** Opens a state with a clock that stands until it is told to go on. */
-async function card(state) {
-    await page?.close();
-    page = await site.browser.newPage({ viewport: SIZES[0] });
-    await page.clock.install();
-    await show(page, site.address(state));
-    // Time goes on by itself while the page loads; what is tested begins when a card appears again.
-    await page.clock.pauseAt(Date.now() + 60_000);
-}
-
-const quiet = (ms) => page.clock.runFor(ms);
-const answers = () =>
-    page.evaluate(() =>
-        window.cairnCalls.filter(({ what }) => what === 'approval/answer').map((call) => call.with),
-    );
-const kinds = async () => (await answers()).map(({ answer }) => answer.kind);
-const button = (name) => page.getByRole('button', { name, exact: true });
 const focused = () => page.evaluate(() => document.activeElement?.closest('.ask') !== null);
 
 test('a_click_allows_once_with_id_and_digest', async () => {

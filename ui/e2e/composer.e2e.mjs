@@ -1,26 +1,11 @@
 // The composer and its menus. SPEC U4, faults R6.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { openSite, show, SIZES } from './site.mjs';
-
-let site;
-let page;
-
-before(async () => {
-    site = await openSite();
-});
-after(() => site.close());
-
-async function open(state) {
-    await page?.close();
-    page = await site.browser.newPage({ viewport: SIZES[0] });
-    await show(page, site.address(state));
-}
+import { SIZES } from './site.mjs';
+import { calls, open, page } from './stage.mjs';
 
 const field = () => page.getByRole('textbox', { name: 'Message', exact: true });
-const calls = (what) =>
-    page.evaluate((wanted) => window.cairnCalls.filter((c) => c.what === wanted).map((c) => c.with), what);
 
 test('enter_sends_and_shift_enter_breaks', async () => {
     await open('composer-idle');

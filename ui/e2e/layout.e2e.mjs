@@ -1,15 +1,9 @@
 // What a card may take of the window, and how a command wraps. SPEC U3, P10.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { openSite, show, SIZES } from './site.mjs';
-
-let site;
-
-before(async () => {
-    site = await openSite();
-});
-after(() => site.close());
+import { show, SIZES } from './site.mjs';
+import { site } from './stage.mjs';
 
 test('a_card_takes_at_most_half_the_window_and_keeps_its_buttons', async () => {
     for (const viewport of SIZES) {

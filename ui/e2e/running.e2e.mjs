@@ -1,26 +1,10 @@
 // What runs under a session, what earlier runs left behind, and what is remembered. SPEC T21, T22, T26, U12.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { openSite, show, SIZES } from './site.mjs';
+import { SIZES } from './site.mjs';
+import { button, calls, open, page } from './stage.mjs';
 
-let site;
-let page;
-
-before(async () => {
-    site = await openSite();
-});
-after(() => site.close());
-
-async function open(state, viewport = SIZES[0]) {
-    await page?.close();
-    page = await site.browser.newPage({ viewport });
-    await show(page, site.address(state));
-}
-
-const calls = (what) =>
-    page.evaluate((wanted) => window.cairnCalls.filter((c) => c.what === wanted).map((c) => c.with), what);
-const button = (name) => page.getByRole('button', { name, exact: true });
 const rows = () => page.getByRole('list', { name: 'Commands of this session' }).getByRole('listitem');
 
 test('T22_a_command_is_stopped_given_time_and_moved_by_its_row', async () => {

@@ -1,26 +1,8 @@
 // Settings and first screens. SPEC A6, A7, A8, U7.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { openSite, show, SIZES } from './site.mjs';
-
-let site;
-let page;
-
-before(async () => {
-    site = await openSite();
-});
-after(() => site.close());
-
-async function open(state) {
-    await page?.close();
-    page = await site.browser.newPage({ viewport: SIZES[0] });
-    await show(page, site.address(state));
-}
-
-const calls = (what) =>
-    page.evaluate((wanted) => window.cairnCalls.filter((c) => c.what === wanted).map((c) => c.with), what);
-const button = (name) => page.getByRole('button', { name, exact: true });
+import { button, calls, open, page } from './stage.mjs';
 
 test('a_found_model_is_added_with_a_valid_name', async () => {
     await open('settings');
@@ -29,7 +11,7 @@ test('a_found_model_is_added_with_a_valid_name', async () => {
     const [saved] = await calls('profile/save');
     assert.equal(saved.name, 'gemma3-12b');
     assert.equal(saved.model, 'gemma3:12b');
-    assert.equal(saved.base_url, 'http://127.0.0.1:11434/v1');
+    assert.equal(saved.base_url, 'http://127.0.0.1:11434');
 });
 
 test('a_bad_number_keeps_the_typed_text_and_is_not_sent', async () => {
@@ -144,4 +126,17 @@ test('an_error_has_the_button_that_does_something_about_it', async () => {
     }
     await open('banner-retrying');
     await page.getByText('Retrying in 8 s').waitFor();
+});
+
+test('a_heading_that_is_jumped_to_shows_its_whole_ring', async () => {
+    await open('settings-rules');
+    const { ring, top } = await page.evaluate(() => {
+        const heading = document.activeElement;
+        const { outlineOffset, outlineWidth } = getComputedStyle(heading);
+        return {
+            ring: heading.getBoundingClientRect().top - parseFloat(outlineOffset) - parseFloat(outlineWidth),
+            top: heading.closest('.columns').getBoundingClientRect().top,
+        };
+    });
+    assert.ok(ring >= top, `the ring begins at ${ring}, what is in sight at ${top}`);
 });

@@ -1,19 +1,10 @@
 // Every state of the gallery: axe finds nothing (contrast included, SPEC U9) and nothing is clipped (U1, X143).
 // Light at the smallest size and dark at the large one: colours and sizes do not depend on each other.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { openSite, show, SIZES, stateNames, THEMES } from './site.mjs';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-let site;
-
-before(async () => {
-    site = await openSite();
-});
-after(() => site.close());
+import { show, SIZES, stateNames, THEMES } from './site.mjs';
+import { axe, site } from './stage.mjs';
 
 /** Controls that cannot be reached, and boxes wider than the window; runs in the page. */
 function faults() {

@@ -1,35 +1,9 @@
 // Edits taken place by place, several cards as one list, and the inbox. SPEC P4, P10, U3, U17.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { openSite, show, SIZES } from './site.mjs';
+import { answers, axe, card, kinds, page, quiet } from './stage.mjs';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-let site;
-let page;
-
-before(async () => {
-    site = await openSite();
-});
-after(() => site.close());
-
-/** Opens a state with a clock that stands until it is told to go on. */
-async function card(state, theme = 'light') {
-    await page?.close();
-    page = await site.browser.newPage({ viewport: SIZES[0] });
-    await page.clock.install();
-    await show(page, site.address(state, theme));
-    await page.clock.pauseAt(Date.now() + 60_000);
-}
-
-const quiet = (ms) => page.clock.runFor(ms);
-const answers = () =>
-    page.evaluate(() =>
-        window.cairnCalls.filter(({ what }) => what === 'approval/answer').map((call) => call.with),
-    );
-const kinds = async () => (await answers()).map(({ answer }) => answer.kind);
 const button = (name) => page.getByRole('button', { name });
 const box = (name) => page.getByRole('checkbox', { name });
 const scrollToEnd = async () => {
@@ -366,4 +340,18 @@ test('the_inbox_opens_what_waits_here_with_the_focus_on_its_card', async () => {
     await page.waitForFunction(() => document.activeElement?.closest('.ask'));
     assert.equal(await page.getByRole('dialog').count(), 0);
     assert.equal(await page.locator('.ask h2').textContent(), 'Edit axis.rs?');
+});
+
+test('a_long_command_never_cuts_the_title_beside_it', async () => {
+    await card('together-many');
+    const cut = await page.evaluate(() =>
+        [...document.querySelectorAll('.ask li .what b')]
+            .filter((title) => title.nextElementSibling?.tagName === 'CODE')
+            .map((title) => title.scrollWidth - title.clientWidth),
+    );
+    assert.ok(cut.length > 1, 'no command is folded');
+    assert.deepEqual(
+        cut.filter((by) => by > 1),
+        [],
+    );
 });

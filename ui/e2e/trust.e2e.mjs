@@ -1,26 +1,10 @@
 // The trust question and its settings, and the list of rules. SPEC P7, P11.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { openSite, show, SIZES } from './site.mjs';
+import { SIZES } from './site.mjs';
+import { button, calls, open, page } from './stage.mjs';
 
-let site;
-let page;
-
-before(async () => {
-    site = await openSite();
-});
-after(() => site.close());
-
-async function open(state, viewport = SIZES[0]) {
-    await page?.close();
-    page = await site.browser.newPage({ viewport });
-    await show(page, site.address(state));
-}
-
-const calls = (what) =>
-    page.evaluate((wanted) => window.cairnCalls.filter((c) => c.what === wanted).map((c) => c.with), what);
-const button = (name) => page.getByRole('button', { name, exact: true });
 const question = () => page.getByRole('region', { name: 'This folder proposes things of its own' });
 /** Longer than the time in which nothing acts. */
 const settle = () => page.waitForTimeout(450);

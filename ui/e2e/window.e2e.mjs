@@ -1,26 +1,10 @@
 // The window around its sessions: what it asks, what it says, and when it cannot open. SPEC M5, P4, U9, U11, U12.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 
-import { openSite, show, SIZES } from './site.mjs';
+import { show, SIZES } from './site.mjs';
+import { button, calls, open, page, site } from './stage.mjs';
 
-let site;
-let page;
-
-before(async () => {
-    site = await openSite();
-});
-after(() => site.close());
-
-async function open(state, viewport = SIZES[0]) {
-    await page?.close();
-    page = await site.browser.newPage({ viewport });
-    await show(page, site.address(state));
-}
-
-const calls = (what) =>
-    page.evaluate((wanted) => window.cairnCalls.filter((c) => c.what === wanted).map((c) => c.with), what);
-const button = (name) => page.getByRole('button', { name, exact: true });
 const radio = (name) => page.getByRole('radio', { name, exact: true });
 const active = () =>
     page.evaluate(() => {
@@ -223,10 +207,7 @@ test('U9_at_zoom_200_percent_nothing_leaves_the_window', async () => {
 });
 
 test('U9_forced_colours_lose_no_state', async () => {
-    await page?.close();
-    page = await site.browser.newPage({ viewport: SIZES[1] });
-    await page.emulateMedia({ forcedColors: 'active' });
-    await show(page, site.address('window-states'));
+    await open('window-states', SIZES[1]);
     await page.emulateMedia({ forcedColors: 'active' });
     const unseen = await page.evaluate(() =>
         [...document.querySelectorAll('.state svg, .stone svg, .icon svg')]

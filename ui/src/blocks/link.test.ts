@@ -46,7 +46,13 @@ test('its menu shows the address, copies it, and gives the focus back', async ()
   const menu = screen.getByRole('menu');
   expect(menu).toHaveTextContent('https://docs.example/a');
   await fireEvent.keyDown(menu, { key: 'ArrowDown' });
+  expect(screen.getByRole('menuitem', { name: 'Open in the browser' })).toHaveFocus();
+  const first = screen.getByRole('menuitem', { name: 'Open in the browser' });
+  await fireEvent.keyDown(first, { key: 'ArrowDown' });
   expect(screen.getByRole('menuitem', { name: 'Copy address' })).toHaveFocus();
+  // The button that opened it, let go over a choice, picks nothing.
+  await fireEvent.pointerUp(first, { button: 2 });
+  expect(openLink).not.toHaveBeenCalled();
   await fireEvent.click(screen.getByRole('menuitem', { name: 'Copy address' }));
   expect(written).toHaveBeenCalledWith('https://docs.example/a');
   expect(screen.queryByRole('menu')).toBeNull();

@@ -7,10 +7,15 @@ import type { CodeSpan, ListItem, RichBlock, RichInline } from '../bindings';
 export type Prose = RichBlock | { t: 'words'; text: string };
 
 /** Cost of one part beside its signs, in signs: an element costs about as much as that many of them. */
-export const PART = 40;
+export const PART = 120;
+/** Cost of the frame around code, which has a button. */
+const FRAMED = 1_500;
+/** What the end of a word adds, and what a sign costs that is no Latin letter: a line may break at both. */
+const END_OF_WORD = 4;
+const RARE = 3;
 /** Most that one piece costs, where it can be taken apart at all. */
-export const PIECE = 32_000;
-/** What one frame may add. */
+export const PIECE = 64_000;
+/** What one frame adds, or one piece. */
 export const FRAME = 32_000;
 /** Pieces of one block that are drawn before somebody asks for the rest. */
 export const FOLDED = 2;
@@ -70,7 +75,7 @@ function reckon(block: Prose): number {
     case 'heading':
       return PART + inlinesCost(block.inlines);
     case 'code':
-      return PART + sum(block.lines.slice(0, CODE_LINES), lineCost);
+      return FRAMED + sum(block.lines.slice(0, CODE_LINES), lineCost);
     case 'list':
       return PART + sum(block.items, itemCost);
     case 'quote':
@@ -79,7 +84,7 @@ function reckon(block: Prose): number {
       return PART + rowCost(block.head) + sum(block.rows, rowCost);
     case 'verbatim':
     case 'words':
-      return PART + block.text.length;
+      return PART + textCost(block.text);
     case 'rule':
     case 'cut':
       return PART;
@@ -91,7 +96,7 @@ function inlinesCost(inlines: readonly RichInline[]): number {
     switch (inline.t) {
       case 'text':
       case 'code':
-        return PART + inline.text.length;
+        return PART + textCost(inline.text);
       case 'blocked_image':
         return PART + inline.alt.length + inline.href.length;
       case 'break':
@@ -104,9 +109,20 @@ function inlinesCost(inlines: readonly RichInline[]): number {
   });
 }
 
-const lineCost = (line: readonly CodeSpan[]): number => sum(line, (span) => PART + span.text.length) + 1;
+const lineCost = (line: readonly CodeSpan[]): number => sum(line, (span) => PART + textCost(span.text)) + 1;
 const itemCost = (item: ListItem): number => PART + sum(item.blocks, costOf);
 const rowCost = (row: readonly RichInline[][]): number => PART + sum(row, (cell) => PART + inlinesCost(cell));
+
+function textCost(text: string): number {
+  let cost = 0;
+  for (let at = 0; at < text.length; at += 1) cost += signCost(text.charCodeAt(at));
+  return cost;
+}
+
+function signCost(unit: number): number {
+  if (unit <= 0x20) return 1 + END_OF_WORD;
+  return unit < 0x300 ? 1 : RARE;
+}
 
 function sum<T>(list: readonly T[], cost: (entry: T) => number): number {
   let all = 0;
@@ -215,18 +231,29 @@ function grouped<T>(entries: readonly T[], cost: (entry: T) => number): T[][] {
   return groups;
 }
 
-/** A text in parts of at most so many signs: at ends of lines where there are any, else between words. */
+/** A text in parts of at most that cost: at ends of lines where there are any, else between words. */
 function cutText(text: string, most: number): string[] {
   const parts: string[] = [];
   let from = 0;
   while (from < text.length) {
-    const end = Math.min(from + most, text.length);
+    const end = reach(text, from, most);
     const to =
       end === text.length ? end : (lastEnd(text, from, end) ?? place(text, Math.min(end, from + WORD)));
     parts.push(text.slice(from, to));
     from = to;
   }
   return parts;
+}
+
+/** How far a text goes for that cost. */
+function reach(text: string, from: number, most: number): number {
+  let left = most;
+  let at = from;
+  while (at < text.length && left > 0) {
+    left -= signCost(text.charCodeAt(at));
+    at += 1;
+  }
+  return at;
 }
 
 function lastEnd(text: string, from: number, end: number): number | undefined {
@@ -251,25 +278,43 @@ export interface Drawn {
   folds: number | null;
 }
 
-/** The pieces to draw while a text may cost `allowed`, and whether there are more. */
-export function portion(
+/** What one frame adds. Two of the same content are the same object: what is drawn is not looked at again. */
+export type Batch = readonly Drawn[];
+
+/** What there is to draw, frame by frame; `former` is what this gave before, and `opened` are blocks that are drawn whole. */
+export function batchesOf(
   blocks: readonly Prose[],
-  allowed: number,
   opened: ReadonlySet<number>,
-): { drawn: Drawn[]; more: boolean } {
-  const drawn: Drawn[] = [];
-  let left = allowed;
+  former: readonly Batch[] = [],
+): readonly Batch[] {
+  const batches: Batch[] = [];
+  let batch: Drawn[] = [];
+  let all = 0;
+  const close = (): void => {
+    const old = former[batches.length];
+    batches.push(old && isSame(old, batch) ? old : batch);
+    batch = [];
+    all = 0;
+  };
   for (const [at, block] of blocks.entries()) {
-    const all = piecesOf(block);
-    const folded = all.length > FOLDED && !opened.has(at);
-    const shown = folded ? all.slice(0, FOLDED) : all;
-    for (const [n, piece] of shown.entries()) {
+    const pieces = piecesOf(block);
+    const folded = pieces.length > FOLDED && !opened.has(at);
+    const shown = folded ? FOLDED : pieces.length;
+    for (const [n, piece] of pieces.entries()) {
+      if (n === shown) break;
       const cost = costOf(piece);
-      // The first one is always drawn, whatever it costs.
-      if (cost > left && drawn.length > 0) return { drawn, more: true };
-      left -= cost;
-      drawn.push({ block: piece, folds: folded && n === FOLDED - 1 ? at : null });
+      if (batch.length > 0 && all + cost > FRAME) close();
+      batch.push({ block: piece, folds: folded && n === shown - 1 ? at : null });
+      all += cost;
     }
   }
-  return { drawn, more: false };
+  if (batch.length > 0) close();
+  return batches;
+}
+
+function isSame(one: Batch, other: Batch): boolean {
+  return (
+    one.length === other.length &&
+    one.every(({ block, folds }, at) => block === other[at]?.block && folds === other[at].folds)
+  );
 }

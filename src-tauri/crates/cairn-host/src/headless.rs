@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cairn_agent::driver::{SessionHandle, storage_error};
 use cairn_policy::RuleOrigin;
 use cairn_protocol::{
-    Api, ApiError, ErrorCode, FoundServer, KeepKey, ProjectKey, SearchHit, SessionId, SessionListParams,
+    ApiError, ErrorCode, FoundServer, KeepKey, ProjectKey, SearchHit, SessionId, SessionListParams,
     SessionListResult, SessionSnapshot,
 };
 use cairn_store::Secret;

@@ -14,8 +14,10 @@ mod link;
 pub(crate) use growing::Growing;
 pub(crate) use link::alive;
 
-/// Blocks nested deeper than this are shown as they were written.
+/// Blocks nested deeper than this are shown as they were written, and so many bytes of them: a column of a few letters
+/// is slow to lay out, and nobody reads it.
 const DEPTH: usize = 24;
+const DEEP: usize = 2_000;
 
 /// Bytes of a text that are drawn; no model writes more in one go that a person would read.
 const LONGEST: usize = 200_000;
@@ -137,7 +139,10 @@ impl<'a> Tree<'a> {
         match event {
             Event::Start(tag) if depth >= DEPTH => {
                 self.skip(&tag.to_end());
-                Some(self.verbatim(&self.text(place)))
+                let text = self.text(place);
+                let (drawn, rest) = text.split_at(text.floor_char_boundary(DEEP));
+                self.left_out += rest.len();
+                Some(self.verbatim(drawn))
             }
             Event::Start(tag) => Some(self.tagged(tag, place, depth)),
             Event::Rule => Some(RichBlock::Rule),

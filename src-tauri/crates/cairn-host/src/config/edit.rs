@@ -41,20 +41,7 @@ impl Config {
         profile: &ProfileParams,
         environment: &Environment,
     ) -> Result<Self, ApiError> {
-        let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if profile.name.is_empty() || profile.name.len() > 64 || !profile.name.chars().all(fine) {
-            return Err(bad("A profile's name has 1 to 64 letters, digits, `-` or `_`."));
-        }
-        if profile.name == "demo" {
-            return Err(bad("`demo` is the built-in script; choose another name."));
-        }
-        if profile.api != Api::Demo {
-            cairn_models::address::Address::parse(&profile.base_url)
-                .map_err(|error| bad(&error.to_string()))?;
-            if profile.model.trim().is_empty() {
-                return Err(bad("Name the model that the server should use."));
-            }
-        }
+        check_profile(profile)?;
         self.edited(environment, |document| {
             let name = profile.name.as_str();
             put(document, &["profiles", name, "api"], text_of(&profile.api)?)?;
@@ -91,21 +78,7 @@ impl Config {
                 &["profiles", name, "keep_alive"],
                 profile.keep_alive.as_deref().map(Value::from),
             )?;
-            for (key, price) in [
-                ("input", profile.prices.map(|prices| prices.input)),
-                ("cached", profile.prices.map(|prices| prices.cached)),
-                (
-                    "cache_write",
-                    profile.prices.and_then(|prices| prices.cache_write),
-                ),
-                ("output", profile.prices.map(|prices| prices.output)),
-            ] {
-                put_or_remove(
-                    document,
-                    &["profiles", name, "prices", key],
-                    price.map(Value::from),
-                )?;
-            }
+            put_prices(document, name, profile)?;
             if profile.make_default {
                 put(document, &["default_profile"], name.into())?;
             }
@@ -180,6 +153,43 @@ fn text_of<T: serde::Serialize>(word: &T) -> Result<Value, ApiError> {
             "A setting has no word in the file.",
         )),
     }
+}
+
+/// What no saved profile may lack.
+fn check_profile(profile: &ProfileParams) -> Result<(), ApiError> {
+    let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if profile.name.is_empty() || profile.name.len() > 64 || !profile.name.chars().all(fine) {
+        return Err(bad("A profile's name has 1 to 64 letters, digits, `-` or `_`."));
+    }
+    if profile.name == "demo" {
+        return Err(bad("`demo` is the built-in script; choose another name."));
+    }
+    if profile.api != Api::Demo {
+        cairn_models::address::Address::parse(&profile.base_url).map_err(|error| bad(&error.to_string()))?;
+        if profile.model.trim().is_empty() {
+            return Err(bad("Name the model that the server should use."));
+        }
+    }
+    Ok(())
+}
+
+fn put_prices(document: &mut Table, name: &str, profile: &ProfileParams) -> Result<(), ApiError> {
+    for (key, price) in [
+        ("input", profile.prices.map(|prices| prices.input)),
+        ("cached", profile.prices.map(|prices| prices.cached)),
+        (
+            "cache_write",
+            profile.prices.and_then(|prices| prices.cache_write),
+        ),
+        ("output", profile.prices.map(|prices| prices.output)),
+    ] {
+        put_or_remove(
+            document,
+            &["profiles", name, "prices", key],
+            price.map(Value::from),
+        )?;
+    }
+    Ok(())
 }
 
 fn put(table: &mut Table, path: &[&str], new: Value) -> Result<(), ApiError> {
