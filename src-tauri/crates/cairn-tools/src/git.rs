@@ -122,7 +122,7 @@ impl Git {
                     walls: None,
                 },
                 line: format!("git {target}"),
-                hides: read.shows_content,
+                hides: leaves_out(&read),
                 only_commits: read.subcommand == "show",
             })),
         })
@@ -234,6 +234,8 @@ const SETTINGS: &[&str] = &[
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.attributesFile=/dev/null",
+    // Names as they are, so that the file tools take them: an `é` is no `\303\251`.
+    "core.quotePath=false",
     "core.pager=cat",
     "core.editor=false",
     "core.askPass=false",
@@ -283,7 +285,7 @@ fn arguments(read: &GitRead) -> Vec<String> {
     }
     words.extend(read.options.iter().cloned());
     words.extend(read.words.iter().cloned());
-    let leaves_out = read.shows_content && read.subcommand != "blame";
+    let leaves_out = leaves_out(read);
     if leaves_out || !read.paths.is_empty() {
         words.push("--".to_owned());
         words.extend(read.paths.iter().cloned());
@@ -300,6 +302,11 @@ fn arguments(read: &GitRead) -> Vec<String> {
         );
     }
     words
+}
+
+/// Whether credential files are left out of what is shown. `blame` shows the one file that it names, which was judged.
+fn leaves_out(read: &GitRead) -> bool {
+    read.shows_content && read.subcommand != "blame"
 }
 
 /// Credential files by name, as patterns of git. A test holds them against the gate's own list. SPEC P2.

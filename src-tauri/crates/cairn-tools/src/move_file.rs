@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 use crate::change::{Failure, blocking, inside, outcome_of, whole_and_inside};
 use crate::editing::Editing;
-use crate::place::Workspace;
+use crate::place::{Workspace, names_folder};
 use crate::prepared::digest;
 
 const NAME: &str = "move_file";
@@ -90,7 +90,7 @@ fn check_free(workspace: &Workspace, from: &Resolved, to: &Resolved, text: &str)
         Kind::Missing if workspace.root().ends_in_link(text, to) => refused(format!(
             "`{text}` is there as a link that leads nowhere, and nothing is overwritten."
         )),
-        Kind::Missing if text.ends_with('/') => refused(format!(
+        Kind::Missing if names_folder(text) => refused(format!(
             "`{text}` names a folder; give the whole new path with the file's name."
         )),
         Kind::Missing => Ok(()),

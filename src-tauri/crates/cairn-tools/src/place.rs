@@ -243,3 +243,8 @@ fn name_hash(path: &Path) -> u64 {
     path.hash(&mut hasher);
     hasher.finish()
 }
+
+/// Whether a path as it was written can only mean a folder: it ends with `/`, `.` or `..`.
+pub(crate) fn names_folder(text: &str) -> bool {
+    matches!(text.rsplit('/').next(), Some("" | "." | ".."))
+}

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::args;
 use crate::change::{Change, Seen, count_lines, explain_gap, nothing_to_do, present};
 use crate::editing::Editing;
-use crate::place::Workspace;
+use crate::place::{Workspace, names_folder};
 
 const NAME: &str = "write_file";
 const TITLE: &str = "Write";
@@ -73,7 +73,7 @@ fn prepare(workspace: &Arc<Workspace>, input: &Input) -> Result<Prepared, ToolEr
 }
 
 fn create(workspace: &Arc<Workspace>, target: Resolved, input: &Input) -> Result<Change, ToolError> {
-    if input.path.ends_with('/') {
+    if names_folder(&input.path) {
         return Err(ToolError::new(format!(
             "{} was not written: `{}` names a folder. Give the whole path with the file's name, or make the folder \
              with make_dir.",
@@ -149,8 +149,17 @@ fn append(
     let ends = lines::ends_of(&decoded.text);
     let end = ends.usual().text();
     let mut added = String::new();
-    // A section always begins a line of its own (X32).
-    if !section.is_empty() && !decoded.text.is_empty() && !decoded.text.ends_with(['\n', '\r']) {
+    // A section always begins a line of its own (X32). A `\r` alone ends one only where all lines end so.
+    let is_ended = match ends {
+        LineEnds::All(LineEnd::Cr) => decoded.text.ends_with('\r'),
+        _ => decoded.text.ends_with('\n'),
+    };
+    // A mark at the start of a section is meant for the start of the file.
+    let section = match section.strip_prefix('\u{feff}') {
+        Some(rest) if !old.bytes.is_empty() => rest,
+        _ => section,
+    };
+    if !section.is_empty() && !decoded.text.is_empty() && !is_ended {
         added.push_str(end);
     }
     added.push_str(&lines::model_text(section).replace('\n', end));

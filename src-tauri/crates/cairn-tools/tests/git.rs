@@ -191,6 +191,46 @@ async fn t23_reading_forms_read_and_tell_what_git_tells() {
 }
 
 #[tokio::test]
+async fn t23_names_are_told_as_the_file_tools_take_them() {
+    let bench = bench();
+    let name = "caf\u{e9} \u{6f22}.txt";
+    std::fs::write(bench.temp.path().join("p").join(name), "x\n").unwrap();
+    git(&bench.temp.path().join("p"), &["add", "-A"]);
+    for args in [
+        &["status", "--short"][..],
+        &["diff", "--cached", "--stat"],
+        &["diff", "--cached", "--name-only"],
+        &["ls-files"],
+    ] {
+        let outcome = run(bench.prepare(args).await).await;
+        assert!(outcome.content.contains(name), "{args:?}: {}", outcome.content);
+    }
+}
+
+#[tokio::test]
+async fn p2_only_what_leaves_credentials_out_says_so() {
+    const REMARK: &str = "[Files that hold credentials are left out.]";
+    let bench = bench();
+    for (args, leaves_out) in [
+        (&["diff"][..], true),
+        (&["log", "-p"], true),
+        (&["blame", "f"], false),
+        // Shown to whoever was allowed to see it.
+        (&["blame", ".env"], false),
+        (&["status"], false),
+    ] {
+        let outcome = run(bench.prepare(args).await).await;
+        assert!(outcome.ok, "{args:?}: {}", outcome.content);
+        assert_eq!(
+            outcome.content.contains(REMARK),
+            leaves_out,
+            "{args:?}: {}",
+            outcome.content
+        );
+    }
+}
+
+#[tokio::test]
 async fn p2_a_credential_file_named_is_judged_as_what_it_is() {
     let bench = bench();
     for args in [

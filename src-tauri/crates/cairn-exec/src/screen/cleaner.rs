@@ -42,8 +42,8 @@ enum State {
     Intermediate,
     /// In a control sequence; its length so far and its first parameter byte.
     Control { length: usize, first: u8 },
-    /// In a string sequence; its length so far, whether a line feed ends it too, and its last byte.
-    Text { length: usize, line: bool, last: u8 },
+    /// In a string sequence; its length so far and its last byte.
+    Text { length: usize, last: u8 },
 }
 
 /// The parser.
@@ -149,16 +149,7 @@ impl Cleaner {
         let at = found?;
         self.state = match text.as_bytes().get(at + 1) {
             Some(0x9B) => State::Control { length: 0, first: 0 },
-            Some(0x9D) => State::Text {
-                length: 0,
-                line: true,
-                last: 0,
-            },
-            Some(0x90 | 0x98 | 0x9E | 0x9F) => State::Text {
-                length: 0,
-                line: false,
-                last: 0,
-            },
+            Some(0x90 | 0x98 | 0x9D..=0x9F) => State::Text { length: 0, last: 0 },
             _ => State::Ground,
         };
         Some(at + 2)
@@ -177,23 +168,14 @@ impl Cleaner {
                 taken
             }
             State::Control { length, first } => self.control(byte, length, first, sink),
-            State::Text { length, line, last } => self.text(byte, length, line, last),
+            State::Text { length, last } => self.text(byte, length, last),
         }
     }
 
     fn escape(&mut self, byte: u8) -> bool {
         self.state = match byte {
             b'[' => State::Control { length: 0, first: 0 },
-            b']' => State::Text {
-                length: 0,
-                line: true,
-                last: 0,
-            },
-            b'P' | b'X' | b'^' | b'_' => State::Text {
-                length: 0,
-                line: false,
-                last: 0,
-            },
+            b']' | b'P' | b'X' | b'^' | b'_' => State::Text { length: 0, last: 0 },
             0x20..=0x2F => State::Intermediate,
             _ => State::Ground,
         };
@@ -220,20 +202,20 @@ impl Cleaner {
         (0x40..=0x7E).contains(&byte)
     }
 
-    fn text(&mut self, byte: u8, length: usize, line: bool, last: u8) -> bool {
+    fn text(&mut self, byte: u8, length: usize, last: u8) -> bool {
         let ended_by_two = byte == 0x9C && last == 0xC2;
         self.state = match byte {
             // ESC ends the string, and begins either its terminator (ESC \) or another sequence.
             0x1B => State::Escape,
             0x07 | 0x18 | 0x1A => State::Ground,
-            b'\n' if line => {
+            // A terminal would wait on; here nobody sees what it hides, so that no string hides a second line.
+            b'\n' => {
                 self.state = State::Ground;
                 return false;
             }
             _ if ended_by_two || length >= STRING_LIMIT => State::Ground,
             _ => State::Text {
                 length: length + 1,
-                line,
                 last: byte,
             },
         };

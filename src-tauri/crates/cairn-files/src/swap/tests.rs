@@ -12,6 +12,8 @@ use super::*;
 pub(super) struct Faulty {
     pub(super) renames: RefCell<VecDeque<Option<Errno>>>,
     write: Cell<Option<Errno>>,
+    /// Permission bits of what is written to, at each write.
+    modes: RefCell<Vec<u32>>,
     pub(super) syncs: Cell<u32>,
     sync: Cell<Option<Errno>>,
     pub(super) before_rename: RefCell<VecDeque<Box<dyn FnOnce()>>>,
@@ -39,6 +41,9 @@ impl Calls for Faulty {
     }
 
     fn write(&self, file: BorrowedFd<'_>, bytes: &[u8]) -> Result<(), Errno> {
+        self.modes
+            .borrow_mut()
+            .push(rustix::fs::fstat(file)?.st_mode & 0o7777);
         match self.write.get() {
             Some(errno) => Kernel
                 .write(file, bytes.get(..bytes.len() / 2).unwrap_or_default())
@@ -90,6 +95,24 @@ impl Project {
 
 fn content(text: &str) -> Expected {
     Expected::Content(hash::of_bytes(text.as_bytes()))
+}
+
+/// Its folder may be open to everybody: what replaces a file is as closed as can be until it has that file's rights.
+#[test]
+fn t17_a_secret_is_nobody_elses_to_read_while_it_is_written() {
+    for mode in [0o600, 0o640, 0o644, 0o666] {
+        let project = Project::with("old");
+        std::fs::set_permissions(project.at("f"), std::fs::Permissions::from_mode(mode)).unwrap();
+        let calls = Faulty::default();
+        let swap = project.swap("f", content("old"));
+        swap.write_with(&project.root, b"new", None, &calls).unwrap();
+        assert_eq!(*calls.modes.borrow(), [0o600], "{mode:o}");
+        assert_eq!(
+            std::fs::metadata(project.at("f")).unwrap().mode() & 0o7777,
+            mode,
+            "{mode:o}"
+        );
+    }
 }
 
 #[test]

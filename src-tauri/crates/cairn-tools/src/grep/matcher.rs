@@ -5,6 +5,8 @@ use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 
 /// Bytes of a pattern at most.
 const LONGEST: usize = 20_000;
+/// Bytes of a pattern that an error tells back.
+const SHOWN: usize = 500;
 /// Bytes of the compiled expression at most: a nested repetition asks for gigabytes in a few characters.
 const SIZE_LIMIT: usize = 8 << 20;
 /// Bytes of the tables that the engine builds as it goes, per thread.
@@ -93,6 +95,12 @@ fn build(wish: &Wish<'_>, lines: Lines) -> Result<RegexMatcher, grep_regex::Erro
         Lines::Newline => builder.line_terminator(Some(b'\n')),
         Lines::Spanned => builder.line_terminator(None),
     };
+    if wish.literal && lines == Lines::Spanned {
+        // Whoever copies lines out of a file was shown them without their `\r`.
+        let snippet = wish.pattern.replace("\r\n", "\n");
+        let snippet = regex_syntax::escape(&snippet).replace('\n', r"\r?\n");
+        return builder.fixed_strings(false).build(&snippet);
+    }
     builder.build(wish.pattern)
 }
 
@@ -107,8 +115,26 @@ fn explain(pattern: &str, error: &grep_regex::Error) -> String {
         .build()
         .parse(pattern)
         .err()
-        .map_or(said, |e| e.to_string());
+        .map_or(said, |e| {
+            if pattern.len() > SHOWN {
+                without_pattern(&e)
+            } else {
+                e.to_string()
+            }
+        });
+    let said: String = said.chars().take(SHOWN * 4).collect();
     format!("The pattern is not a valid regular expression; `literal: true` takes it word for word.\n{said}")
+}
+
+/// What is wrong and where, for a pattern too long to be told back.
+fn without_pattern(error: &regex_syntax::Error) -> String {
+    let at =
+        |span: &regex_syntax::ast::Span| format!("line {}, column {}", span.start.line, span.start.column);
+    match error {
+        regex_syntax::Error::Parse(error) => format!("error at {}: {}", at(error.span()), error.kind()),
+        regex_syntax::Error::Translate(error) => format!("error at {}: {}", at(error.span()), error.kind()),
+        _ => "error".to_owned(),
+    }
 }
 
 impl Lines {
@@ -149,6 +175,22 @@ mod tests {
             error.contains("unclosed group") && error.contains("literal: true"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn t14_a_long_bad_pattern_is_not_told_back() {
+        for pattern in [
+            format!("{}(", "x".repeat(19_000)),
+            format!("{}a{}", "(".repeat(5_000), ")".repeat(5_000)),
+            format!("{}\\p{{Foo}}", "y\n".repeat(9_000)),
+        ] {
+            let error = query(&pattern, false).unwrap_err();
+            assert!(
+                error.len() < 300 && error.contains("column"),
+                "{}: {error}",
+                error.len()
+            );
+        }
     }
 
     #[test]

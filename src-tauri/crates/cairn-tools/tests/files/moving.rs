@@ -85,6 +85,8 @@ fn x40_nothing_is_ever_overwritten() {
         ),
         ("d", "f was not moved: d is a folder; give the whole new path"),
         ("new/", "`new/` names a folder; give the whole new path"),
+        ("new/.", "`new/.` names a folder; give the whole new path"),
+        ("new/deeper/..", "names a folder; give the whole new path"),
         ("dangling", "is there as a link that leads nowhere"),
         ("f", "f was not moved: both paths are the same"),
         ("./d/../f", "both paths are the same"),

@@ -74,6 +74,27 @@ fn x32_sections_make_the_exact_whole() {
 }
 
 #[test]
+fn x32_a_section_begins_a_line_of_its_own_whatever_the_file_ends_with() {
+    for (there, section, after) in [
+        // A `\r` alone ends a line only where all lines end so.
+        ("a\nb\r", "c\n", "a\nb\r\nc\n"),
+        ("a\r\nb\r", "c\n", "a\r\nb\r\r\nc\r\n"),
+        ("a\rb\r", "c\n", "a\rb\rc\r"),
+        ("a\rb", "c\n", "a\rb\rc\r"),
+        ("a\u{2028}", "c", "a\u{2028}\nc"),
+        // A mark stands at the start of a file and nowhere else.
+        ("\u{feff}", "\u{feff}c\n", "\u{feff}c\n"),
+        ("\u{feff}a\n", "\u{feff}c\n", "\u{feff}a\nc\n"),
+        ("a", "\u{feff}c\n", "a\nc\n"),
+        ("", "\u{feff}c\n", "\u{feff}c\n"),
+    ] {
+        let project = Project::with("f", there);
+        done(&project.append("f", section));
+        assert_eq!(project.text("f"), after, "{there:?} {section:?}");
+    }
+}
+
+#[test]
 fn x25_e8_keeps_line_ends_mark_and_encoding_of_what_it_replaces() {
     let utf16 = |text: &str| -> Vec<u8> {
         [0xFF, 0xFE]
@@ -201,6 +222,9 @@ fn t15_a_path_that_ends_like_a_folder_makes_no_file() {
     let project = Project::new();
     refused(&project.write("new/part/", "x\n"), "names a folder");
     refused(&project.append("new/", "x\n"), "names a folder");
+    for path in ["new/.", "new/part/..", "./new/./", "new/./."] {
+        refused(&project.write(path, "x\n"), "names a folder");
+    }
     assert!(project.names().is_empty());
 }
 

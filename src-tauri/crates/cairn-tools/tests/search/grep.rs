@@ -93,6 +93,26 @@ fn t14_each_option_does_what_it_says() {
     }
 }
 
+/// E3, for searches: what is shown without `\r` is found without it.
+#[test]
+fn t14_a_snippet_of_several_lines_is_found_whatever_ends_them() {
+    let project = Project::new();
+    project.write("crlf.txt", "a.b\r\nc(d\r\ne\r\n");
+    project.write("lf.txt", "a.b\nc(d\ne\n");
+    project.write("none.txt", "axb\nc(d\na.b c(d\n");
+    for pattern in ["a.b\nc(d\n", "a.b\r\nc(d\r\n", ".b\nc"] {
+        for multiline in [false, true] {
+            let arguments =
+                json!({"pattern": pattern, "literal": true, "multiline": multiline, "output": "files"});
+            assert_eq!(
+                hits(&project, arguments),
+                ["crlf.txt", "lf.txt"],
+                "{pattern:?} {multiline}"
+            );
+        }
+    }
+}
+
 #[test]
 fn t14_no_match_is_no_error() {
     let project = margin();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -270,7 +270,11 @@ pub(crate) struct Canary {
 
 impl Canary {
     pub(crate) async fn new() -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).await.unwrap();
+        // Of both kinds of addresses, where the machine has both.
+        let listener = match TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)).await {
+            Ok(both) => both,
+            Err(_) => TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).await.unwrap(),
+        };
         let port = listener.local_addr().unwrap().port();
         let hits = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&hits);
