@@ -100,8 +100,12 @@ fn take_handed(number: &OsStr) -> Vec<(OsString, OsString)> {
     let Some(number) = number.to_str().and_then(|number| number.parse::<RawFd>().ok()) else {
         return Vec::new();
     };
-    let is_ours = std::fs::read_link(format!("/proc/self/fd/{number}"))
-        .is_ok_and(|target| target.as_os_str().as_bytes().starts_with(format!("/memfd:{FILE}").as_bytes()));
+    let is_ours = std::fs::read_link(format!("/proc/self/fd/{number}")).is_ok_and(|target| {
+        target
+            .as_os_str()
+            .as_bytes()
+            .starts_with(format!("/memfd:{FILE}").as_bytes())
+    });
     if !is_ours {
         return Vec::new();
     }

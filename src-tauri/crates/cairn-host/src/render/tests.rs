@@ -200,8 +200,19 @@ fn w25_a_text_of_many_parts_is_drawn_to_a_limit_which_is_said() {
         ("rules", "> ---\n".repeat(LONGEST / 6)),
         ("entries", "- a\n".repeat(LONGEST / 4)),
         ("quoted entries", "> - a\n".repeat(LONGEST / 6)),
-        ("wide rows", format!("{}\n{}\n{}", "|a".repeat(300), "|-".repeat(300), "|1\n".repeat(50_000))),
-        ("a wide head", format!("{}\n{}\n", "|a".repeat(40_000), "|-".repeat(40_000))),
+        (
+            "wide rows",
+            format!(
+                "{}\n{}\n{}",
+                "|a".repeat(300),
+                "|-".repeat(300),
+                "|1\n".repeat(50_000)
+            ),
+        ),
+        (
+            "a wide head",
+            format!("{}\n{}\n", "|a".repeat(40_000), "|-".repeat(40_000)),
+        ),
         ("strong words", "**a** b ".repeat(LONGEST / 8)),
         ("code words", "`a` ".repeat(LONGEST / 4)),
         ("links", "[a](https://b.c) ".repeat(LONGEST / 17)),
@@ -211,14 +222,10 @@ fn w25_a_text_of_many_parts_is_drawn_to_a_limit_which_is_said() {
         ("fences", "```rust\nlet x = 1;\n```\n".repeat(5_000)),
     ] {
         let blocks = markdown(&source);
-        let parts = blocks_with_places(
-            &source[..source.len().min(LONGEST)],
-            Highlight::Always,
-            PARTS,
-        )
-        .iter()
-        .map(|placed| placed.parts)
-        .sum::<usize>();
+        let parts = blocks_with_places(&source[..source.len().min(LONGEST)], Highlight::Always, PARTS)
+            .iter()
+            .map(|placed| placed.parts)
+            .sum::<usize>();
         // What is begun is finished: a nested list, a row's cell, a line of code.
         assert!(parts <= PARTS + 2_000, "{what}: {parts}");
         let said = blocks.iter().any(|block| matches!(block, RichBlock::Cut { .. }));
@@ -237,9 +244,16 @@ fn w25_a_text_of_many_parts_is_drawn_to_a_limit_which_is_said() {
 
 #[test]
 fn w25_what_grows_is_closed_where_it_was_left_out_of_too() {
-    let table = format!("before\n\n|a|b|\n|-|-|\n{}\nafter\n\nend\n", "|1|2|\n".repeat(ROWS + 10));
+    let table = format!(
+        "before\n\n|a|b|\n|-|-|\n{}\nafter\n\nend\n",
+        "|1|2|\n".repeat(ROWS + 10)
+    );
     let word = format!("before\n\n{} b\n\nafter\n\nend\n", "x".repeat(WORD + 10));
-    let long = format!("{}{} tail", "a b\n\n".repeat(LONGEST / 5 - 2_000), "x".repeat(5 * WORD));
+    let long = format!(
+        "{}{} tail",
+        "a b\n\n".repeat(LONGEST / 5 - 2_000),
+        "x".repeat(5 * WORD)
+    );
     for source in [table, word, long, "a\n\n".repeat(LONGEST / 2)] {
         let pieces: Vec<&str> = source
             .as_bytes()
