@@ -22,6 +22,8 @@ mod cards;
 mod closing;
 #[path = "desktop/driver.rs"]
 mod driver;
+#[path = "desktop/dropping.rs"]
+mod dropping;
 #[path = "desktop/floods.rs"]
 mod floods;
 #[path = "desktop/hostile.rs"]

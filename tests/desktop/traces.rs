@@ -17,7 +17,7 @@ use crate::closing::is_shown;
 use crate::driver::until;
 
 /// A process and all that came of it.
-fn family(of: u32) -> Vec<u32> {
+pub(crate) fn family(of: u32) -> Vec<u32> {
     let parents: HashMap<u32, u32> = pids()
         .into_iter()
         .filter_map(|pid| {
