@@ -24,8 +24,6 @@ mod closing;
 mod driver;
 #[path = "desktop/dropping.rs"]
 mod dropping;
-#[path = "desktop/floods.rs"]
-mod floods;
 #[path = "desktop/hostile.rs"]
 mod hostile;
 #[path = "desktop/leaving.rs"]

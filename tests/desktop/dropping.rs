@@ -112,7 +112,7 @@ impl Source {
             .reply()
             .unwrap();
         let place = |x: u32, y: u32| {
-            (x + at.dst_x.cast_unsigned() as u32) << 16 | (y + at.dst_y.cast_unsigned() as u32)
+            (x + u32::from(at.dst_x.cast_unsigned())) << 16 | (y + u32::from(at.dst_y.cast_unsigned()))
         };
         let kinds: Vec<Atom> = self.offers.iter().map(|(kind, _)| *kind).collect();
         let kind = |n: usize| kinds.get(n).copied().unwrap_or(x11rb::NONE);
