@@ -100,7 +100,10 @@ fn refuses(layer: Layer, claim: fn(&table::Row) -> Claim) {
     let folder = std::fs::File::open(ground.home()).unwrap();
     let odd = format!("/proc/self/fd/{}/odd", std::os::fd::AsRawFd::as_raw_fd(&folder));
     let odd = UnixListener::bind(odd).unwrap();
-    let memory = ground::SharedMemory::new();
+    let memory = ground::Shared::memory();
+    let queue = ground::Shared::queue();
+    let semaphore = ground::Shared::semaphore();
+    let named = ground::NamedQueue::new(&name);
     let relative = ground.listener_in_home("relative");
     for listener in others.iter().chain([&odd]) {
         listener.set_nonblocking(true).unwrap();
@@ -117,7 +120,9 @@ fn refuses(layer: Layer, claim: fn(&table::Row) -> Claim) {
         ("UDP", udp.local_addr().unwrap().port().to_string()),
         ("ABSTRACT", name),
         ("SHARED", shared),
-        ("SYSV", memory.number.clone()),
+        ("MEMORY", memory.number.clone()),
+        ("QUEUE", queue.number.clone()),
+        ("SEMAPHORE", semaphore.number.clone()),
         ("US", std::process::id().to_string()),
     ];
     let before = ground.outside();
@@ -153,6 +158,8 @@ fn refuses(layer: Layer, claim: fn(&table::Row) -> Claim) {
         "somebody connected"
     );
     assert!(!relative.was_reached(), "somebody connected");
+    // Their ends assert that nobody removed them.
+    drop((memory, queue, semaphore, named));
     for path in loose.iter().chain([&screen]) {
         std::fs::remove_file(path).unwrap();
     }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::MemfdFlags;
 
-use super::seccomp::{self, Door, Sockets};
+use super::seccomp::{self, Door, Doors};
 use super::{Behind, Built, Confinement, Network, landlock};
 use crate::sys;
 
@@ -51,8 +51,13 @@ pub(super) fn command(
         Door::Shut
     };
     let internet = Door::Open;
-    let filter = seccomp::filter(Sockets { internet, local })
-        .ok_or_else(|| std::io::Error::from_raw_os_error(libc::EOPNOTSUPP))?;
+    let doors = Doors {
+        internet,
+        local,
+        // It has numbers and processes of its own.
+        neighbours: Door::Open,
+    };
+    let filter = seccomp::filter(doors).ok_or_else(|| std::io::Error::from_raw_os_error(libc::EOPNOTSUPP))?;
     let filter = memory_file(c"filter", &seccomp::bytes(&filter))?;
     let mut list = Vec::new();
     for word in words(walls, workdir) {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-use super::seccomp::{self, Door, Sockets};
+use super::seccomp::{self, Door, Doors};
 use super::{Confinement, Network};
 use crate::sys;
 
@@ -92,7 +92,7 @@ pub(super) fn entry(walls: &Confinement) -> std::io::Result<sys::Entry> {
     for path in walls.writable.iter().chain([&walls.temporary]) {
         allow(path, write)?;
     }
-    let filter = seccomp::filter(sockets(walls.network))
+    let filter = seccomp::filter(doors(walls.network))
         .ok_or_else(|| std::io::Error::from_raw_os_error(libc::EOPNOTSUPP))?;
     Ok(sys::Entry {
         rules: Some(rules),
@@ -115,13 +115,14 @@ fn scopes(version: i32) -> u64 {
 }
 
 /// Without namespaces a socket by path leads to whatever listens there, like the bus that starts programs outside.
-fn sockets(network: Network) -> Sockets {
-    Sockets {
+fn doors(network: Network) -> Doors {
+    Doors {
         internet: match network {
             Network::On => Door::Open,
             Network::Off => Door::Shut,
         },
         local: Door::Shut,
+        neighbours: Door::Shut,
     }
 }
 

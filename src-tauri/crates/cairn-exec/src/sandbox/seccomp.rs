@@ -5,13 +5,16 @@
 
 use libc::sock_filter as Instruction;
 
-/// Which sockets may be made.
+/// What leads to somebody else, and whether it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sockets {
+pub(super) struct Doors {
     /// IPv4, IPv6, and the questions about interfaces and routes.
     pub(super) internet: Door,
-    /// Sockets by path or name of this machine. Pairs of connected ones can always be made.
+    /// Doors by path or name of this machine. Pairs of connected ones can always be made.
     pub(super) local: Door,
+    /// Memory, queues and semaphores that are shared by a number or a name, and limits of other processes: to be shut
+    /// where no namespace keeps those outside away.
+    pub(super) neighbours: Door,
 }
 
 /// Open or shut.
@@ -76,6 +79,24 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_vhangup,
 ];
 
+/// What is shared by a number or a name, with whoever else has it. The private kind goes with it: a number that was made
+/// outside can be used without ever asking for it.
+const SHARED: &[libc::c_long] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
 /// Told to be missing: programs then do without, and `clone3` hides its flags from a filter.
 const MISSING: &[libc::c_long] = &[
     libc::SYS_clone3,
@@ -109,7 +130,7 @@ const fn error(number: i32) -> u32 {
 }
 
 /// The filter; none where it is not known to fit the machine.
-pub(super) fn filter(sockets: Sockets) -> Option<Vec<Instruction>> {
+pub(super) fn filter(doors: Doors) -> Option<Vec<Instruction>> {
     let mut program = vec![
         load(MACHINE),
         jump(EQUAL, ARCHITECTURE?, 1, 0),
@@ -121,6 +142,19 @@ pub(super) fn filter(sockets: Sockets) -> Option<Vec<Instruction>> {
     }
     for &number in REFUSED {
         program.extend(case(number, vec![answer(error(libc::EPERM))]));
+    }
+    if doors.neighbours == Door::Shut {
+        for &number in SHARED {
+            program.extend(case(number, vec![answer(error(libc::EPERM))]));
+        }
+        // Its own limits are those of process 0; with a limit of another's a program can end it.
+        let own = vec![
+            load(argument(0)),
+            jump(EQUAL, 0, 0, 1),
+            answer(ALLOW),
+            answer(error(libc::EPERM)),
+        ];
+        program.extend(case(libc::SYS_prlimit64, own));
     }
     for &number in MISSING {
         program.extend(case(number, vec![answer(error(libc::ENOSYS))]));
@@ -146,25 +180,25 @@ pub(super) fn filter(sockets: Sockets) -> Option<Vec<Instruction>> {
         answer(error(libc::EACCES)),
     ];
     program.extend(case(libc::SYS_socketpair, pair));
-    program.extend(case(libc::SYS_socket, socket(sockets)));
+    program.extend(case(libc::SYS_socket, socket(doors)));
     program.push(answer(ALLOW));
     Some(program)
 }
 
 /// What becomes of a new socket, by its family. Those not named are refused: some of them belong to no namespace.
-fn socket(sockets: Sockets) -> Vec<Instruction> {
+fn socket(doors: Doors) -> Vec<Instruction> {
     let mut steps = vec![load(argument(0))];
     let mut open = Vec::new();
-    if sockets.local == Door::Open {
+    if doors.local == Door::Open {
         open.push(libc::AF_UNIX);
     }
-    if sockets.internet == Door::Open {
+    if doors.internet == Door::Open {
         open.extend([libc::AF_INET, libc::AF_INET6]);
     }
     for family in open {
         steps.extend([jump(EQUAL, family as u32, 0, 1), answer(ALLOW)]);
     }
-    if sockets.internet == Door::Open {
+    if doors.internet == Door::Open {
         // Of netlink only routes and interfaces (protocol 0), which name look-ups ask for.
         steps.extend([
             jump(EQUAL, libc::AF_NETLINK as u32, 0, 3),

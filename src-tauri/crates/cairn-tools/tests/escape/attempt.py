@@ -54,6 +54,13 @@ def main(what, *rest):
         libc.shmat.restype = ctypes.c_void_p
         if libc.shmat(int(rest[0]), None, 0) in (None, ctypes.c_void_p(-1).value):
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    elif what in ("queue", "make-queue", "remove-queue"):
+        libc = ctypes.CDLL(None, use_errno=True)
+        name = ("/" + rest[0]).encode()
+        make = os.O_CREAT | os.O_EXCL if what == "make-queue" else 0
+        told = libc.mq_unlink(name) if what == "remove-queue" else libc.mq_open(name, os.O_RDWR | make, 0o600, None)
+        if told == -1:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     elif what == "pidkill":
         import signal
         signal.pidfd_send_signal(os.pidfd_open(int(rest[0])), int(rest[1]))

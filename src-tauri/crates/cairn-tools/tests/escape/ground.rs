@@ -328,38 +328,93 @@ impl Ground {
     }
 }
 
-/// Memory that programs share by a number.
-pub(crate) struct SharedMemory {
+/// What programs share by a number.
+pub(crate) struct Shared {
+    remove: &'static str,
     pub(crate) number: String,
 }
 
-impl SharedMemory {
+impl Shared {
+    /// Memory.
+    pub(crate) fn memory() -> Self {
+        Self::new("-m", &["-M", "4096"])
+    }
+
+    /// A queue of messages.
+    pub(crate) fn queue() -> Self {
+        Self::new("-q", &["-Q"])
+    }
+
+    /// A semaphore.
+    pub(crate) fn semaphore() -> Self {
+        Self::new("-s", &["-S", "1"])
+    }
+
     #[allow(
         clippy::disallowed_methods,
         reason = "a test starts a program outside of the walls"
     )]
-    pub(crate) fn new() -> Self {
+    fn new(remove: &'static str, make: &[&str]) -> Self {
         let made = std::process::Command::new("ipcmk")
-            .args(["-M", "4096", "-p", "0600"])
+            .args(make)
+            .args(["-p", "0600"])
             .output()
             .unwrap();
         let said = String::from_utf8(made.stdout).unwrap();
         let number = said.split_whitespace().last().unwrap().to_owned();
         assert!(number.parse::<u64>().is_ok(), "{said}");
-        Self { number }
+        Self { remove, number }
     }
 }
 
-impl Drop for SharedMemory {
+impl Drop for Shared {
     #[allow(
         clippy::disallowed_methods,
         reason = "a test starts a program outside of the walls"
     )]
     fn drop(&mut self) {
-        let _status = std::process::Command::new("ipcrm")
-            .args(["-m", &self.number])
+        let removed = std::process::Command::new("ipcrm")
+            .args([self.remove, &self.number])
             .status();
+        if !std::thread::panicking() {
+            assert!(removed.unwrap().success(), "somebody removed it before");
+        }
     }
+}
+
+/// A queue of messages with a name, made outside.
+pub(crate) struct NamedQueue {
+    name: String,
+}
+
+impl NamedQueue {
+    pub(crate) fn new(name: &str) -> Self {
+        attempt("make-queue", name);
+        Self {
+            name: name.to_owned(),
+        }
+    }
+}
+
+impl Drop for NamedQueue {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            attempt("remove-queue", &self.name);
+        }
+    }
+}
+
+/// Does outside of the walls what the commands try within.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a test starts a program outside of the walls"
+)]
+fn attempt(what: &str, name: &str) {
+    let told = std::process::Command::new("python3")
+        .args(["-c", include_str!("attempt.py"), what, name])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&told.stdout), "GOT OUT\n", "{what} {name}");
 }
 
 /// Somebody outside who listens.

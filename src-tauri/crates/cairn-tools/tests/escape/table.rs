@@ -305,9 +305,27 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     row(
         "shared memory by its number",
-        "python3 attempt.py sysv {SYSV}",
+        "python3 attempt.py sysv {MEMORY}",
         By("numbers of its own", &["Invalid argument"]),
-        Gap,
+        FILTER,
+    ),
+    row(
+        "a queue removed by its number",
+        "ipcrm -q {QUEUE}",
+        By("numbers of its own", &["invalid id"]),
+        By("the filter", &["permission denied"]),
+    ),
+    row(
+        "a semaphore removed by its number",
+        "ipcrm -s {SEMAPHORE}",
+        By("numbers of its own", &["invalid id"]),
+        By("the filter", &["permission denied"]),
+    ),
+    row(
+        "a queue by its name",
+        "python3 attempt.py queue {ABSTRACT}",
+        By("names of its own", &["No such file"]),
+        FILTER,
     ),
     row(
         "other people's temporary files",
@@ -470,7 +488,7 @@ pub(crate) const ROWS: &[Row] = &[
         "limits of ours",
         "prlimit --pid {US} --nofile",
         OWN_PROCESSES,
-        Gap,
+        FILTER,
     ),
     row(
         "a question whether we live",

@@ -26,18 +26,20 @@ fn verdict(program: &[Instruction], machine: u32, number: u32, arguments: [u32; 
     }
 }
 
-const BOTH: Sockets = Sockets {
+const BOTH: Doors = Doors {
     internet: Door::Open,
     local: Door::Open,
+    neighbours: Door::Open,
 };
-const NEITHER: Sockets = Sockets {
+const NEITHER: Doors = Doors {
     internet: Door::Shut,
     local: Door::Shut,
+    neighbours: Door::Shut,
 };
 
-fn of(sockets: Sockets, number: libc::c_long, arguments: [u32; 3]) -> u32 {
+fn of(doors: Doors, number: libc::c_long, arguments: [u32; 3]) -> u32 {
     verdict(
-        &filter(sockets).unwrap(),
+        &filter(doors).unwrap(),
         ARCHITECTURE.unwrap(),
         number as u32,
         arguments,
@@ -47,7 +49,7 @@ fn of(sockets: Sockets, number: libc::c_long, arguments: [u32; 3]) -> u32 {
 #[test]
 fn every_listed_call_is_refused_and_every_other_passes() {
     for number in 0..600 {
-        let expected = if REFUSED.contains(&number) {
+        let expected = if REFUSED.contains(&number) || SHARED.contains(&number) {
             error(libc::EPERM)
         } else if MISSING.contains(&number) {
             error(libc::ENOSYS)
@@ -81,18 +83,18 @@ fn sockets_open_by_family_and_nothing_else_does() {
     for family in 0..64 {
         let internet = [libc::AF_INET, libc::AF_INET6].contains(&(family as i32)) || family == netlink;
         let local = family == libc::AF_UNIX as u32;
-        for (sockets, open) in [
+        for (doors, open) in [
             (BOTH, internet || local),
             (NEITHER, false),
             (
-                Sockets {
+                Doors {
                     local: Door::Shut,
                     ..BOTH
                 },
                 internet,
             ),
             (
-                Sockets {
+                Doors {
                     internet: Door::Shut,
                     ..BOTH
                 },
@@ -101,9 +103,9 @@ fn sockets_open_by_family_and_nothing_else_does() {
         ] {
             let expected = if open { ALLOW } else { error(libc::EACCES) };
             assert_eq!(
-                of(sockets, libc::SYS_socket, [family, 1, 0]),
+                of(doors, libc::SYS_socket, [family, 1, 0]),
                 expected,
-                "{family} {sockets:?}"
+                "{family} {doors:?}"
             );
         }
         let pair = if local { ALLOW } else { error(libc::EACCES) };
@@ -146,6 +148,19 @@ fn no_namespace_and_no_typing() {
         assert_eq!(of(BOTH, libc::SYS_ioctl, [0, *request, 0]), error(libc::EPERM));
     }
     assert_eq!(of(BOTH, libc::SYS_ioctl, [0, 0x5401, 0]), ALLOW);
+}
+
+#[test]
+fn neighbours_are_out_of_reach_where_no_namespace_keeps_them_away() {
+    for number in SHARED {
+        assert_eq!(of(BOTH, *number, [0; 3]), ALLOW, "call {number}");
+    }
+    let prlimit = libc::SYS_prlimit64;
+    assert_eq!(of(NEITHER, prlimit, [0, 7, 0]), ALLOW);
+    for process in [1, 4_711, u32::MAX] {
+        assert_eq!(of(NEITHER, prlimit, [process, 7, 0]), error(libc::EPERM));
+        assert_eq!(of(BOTH, prlimit, [process, 7, 0]), ALLOW);
+    }
 }
 
 #[test]
