@@ -206,6 +206,7 @@ export const settingsStates: GalleryState[] = [
       remedy: '',
     } satisfies SandboxView,
   })),
+  page('settings-file', () => ({ view: { ...view, model_files: true }, actions: actions(), add: 'gguf' })),
   page('settings-profile', () => ({ view, actions: actions(), edit: 'work' })),
   page('settings-no-keychain', () => ({
     view,

@@ -75,6 +75,7 @@ export const start: GalleryState[] = [
   page('first-run', FirstRun, { project, servers, ...ways }),
   page('first-run-looking', FirstRun, { project, servers: null, ...ways }),
   page('no-model', NoModel, { servers: none, ...ways }),
+  page('no-model-file', NoModel, { servers: none, onfile: () => called('file'), ...ways }),
   page('no-model-ollama-empty', NoModel, { servers: emptyOllama, ...ways }),
   page('no-sessions', NoSessions, { project, onprompt: (text: string) => called('prompt', text) }),
   page('empty-folder', NoSessions, {

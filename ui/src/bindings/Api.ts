@@ -3,4 +3,4 @@
 /**
  * Wire protocol of a model server.
  */
-export type Api = "openai" | "responses" | "anthropic" | "ollama" | "demo";
+export type Api = "openai" | "responses" | "anthropic" | "ollama" | "gguf" | "demo";

@@ -38,6 +38,10 @@ reading: Reading,
  */
 theme: Theme, 
 /**
+ * Whether this build can run a model file by itself.
+ */
+model_files: boolean, 
+/**
  * Values that do not come from the defaults: key in the file and where it comes from.
  */
 origins: Array<[string, ValueOrigin]>, };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { settings } from '../state/fixtures';
-import { draftOf, draftOfFound, paramsOf, problemsOf } from './profile';
+import { draftOf, draftOfFound, draftOfKind, paramsOf, problemsOf } from './profile';
 
 const [, work] = settings.profiles;
 if (!work) throw new Error('no profile');
@@ -41,6 +41,17 @@ describe('X141: a model profile while it is typed', () => {
   ] as const)('refuses_%s_%j_and_names_the_field', (field, value) => {
     const draft = { ...draftOf(work, false), [field]: value };
     expect(Object.keys(problemsOf(draft, ['local']))).toEqual([field]);
+  });
+
+  it('a_model_file_needs_its_whole_path_and_no_address', () => {
+    const draft = draftOfKind('gguf', ['local'], true);
+    expect(draft.name).toBe('local-2');
+    expect(Object.keys(problemsOf(draft, ['local']))).toEqual(['model']);
+    expect(Object.keys(problemsOf({ ...draft, model: 'models/a.gguf' }, []))).toEqual(['model']);
+    const whole = { ...draft, base_url: 'http://127.0.0.1:1/v1', model: ' /m/a.gguf' };
+    expect(problemsOf(whole, [])).toEqual({});
+    // The address of another kind that was typed before is not kept.
+    expect(paramsOf(whole)).toMatchObject({ api: 'gguf', base_url: '', model: '/m/a.gguf' });
   });
 
   it('empty_numbers_are_left_to_the_server', () => {

@@ -83,6 +83,13 @@ export function draftOfFound(
   return { ...nothing, name, api, base_url, model: model.name, make_default: isDefault };
 }
 
+/** An empty form for one kind of model. */
+export function draftOfKind(api: Profile['api'], taken: readonly string[], isDefault: boolean): ProfileDraft {
+  let name = 'local';
+  for (let n = 2; taken.includes(name); n += 1) name = `local-${n}`;
+  return { ...nothing, name, api, make_default: isDefault };
+}
+
 /** The fields of prices, in the order of the form. */
 export const prices = ['price_input', 'price_cached', 'price_cache_write', 'price_output'] as const;
 
@@ -91,7 +98,9 @@ export function problemsOf(draft: ProfileDraft, taken: readonly string[]): Probl
   const problems: Problems = {};
   if (!/^[A-Za-z0-9_-]+$/.test(draft.name)) problems.name = t('settings.profile.name_bad');
   else if (taken.includes(draft.name)) problems.name = t('settings.profile.name_taken');
-  if (draft.api !== 'demo') {
+  if (draft.api === 'gguf') {
+    if (!/^\/.+/.test(draft.model.trim())) problems.model = t('settings.profile.file_bad');
+  } else if (draft.api !== 'demo') {
     if (!isAddress(draft.base_url)) problems.base_url = t('settings.profile.base_url_bad');
     if (draft.model.trim() === '') problems.model = t('settings.profile.model_bad');
   }
@@ -114,7 +123,7 @@ export function paramsOf(draft: ProfileDraft): ProfileParams {
   return {
     name,
     api,
-    base_url: draft.base_url.trim(),
+    base_url: api === 'gguf' ? '' : draft.base_url.trim(),
     model: draft.model.trim(),
     context_window: numberOf(draft.context_window),
     max_output_tokens: numberOf(draft.max_output_tokens),

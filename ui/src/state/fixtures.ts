@@ -145,6 +145,7 @@ export const settings: SettingsView = {
   default_mode: 'manual',
   theme: 'system',
   reading: 'sandboxed',
+  model_files: false,
   origins: [['profiles', 'user']],
 };
 

@@ -6,6 +6,7 @@ import type {
   CloseWork,
   Event,
   Notice,
+  Profile,
   ProjectView,
   SandboxView,
   SearchHit,
@@ -85,6 +86,8 @@ export class ProjectState {
   now = $state(now());
   /** A profile whose settings shall open. */
   editing = $state<string | null>(null);
+  /** What kind of model a new form in the settings is for; none for none. */
+  adding = $state<Profile['api'] | null>(null);
 
   /** What earlier runs left running. */
   readonly leftovers: Leftovers;
@@ -362,8 +365,15 @@ export class ProjectState {
   /** Shows the settings: with the form of one profile open, or with one part in sight, where it is named. */
   openSettings(profile: string | null = null, section: string | null = null): void {
     this.editing = profile;
+    this.adding = null;
     this.section = section === null ? null : { name: section };
     this.place = 'settings';
+  }
+
+  /** Shows the settings with the form for a new model of that kind open. */
+  addModel(api: Profile['api']): void {
+    this.openSettings();
+    this.adding = api;
   }
 
   /** Answers what becomes of running work when the window closes. */

@@ -35,9 +35,18 @@ pub async fn doctor(host: &Host) -> Vec<Finding> {
         None => finding("configuration", true, config.path().display().to_string()),
     });
     for profile in &config.profiles {
-        let found = format!("{} at {}", profile.model, profile.base_url);
+        let found = match profile.base_url.as_str() {
+            "" => profile.model.clone(),
+            address => format!("{} at {address}", profile.model),
+        };
         all.push(finding(&format!("profile {}", profile.name), true, found));
     }
+    let files = if cairn_models::RUNS_MODEL_FILES {
+        "run in the process"
+    } else {
+        "not run by this build (feature `local-model`); llama.cpp's server runs them"
+    };
+    all.push(finding("model files", true, files.to_owned()));
     for server in cairn_models::discover::discover().await {
         let names: Vec<_> = server.models.iter().map(|model| model.name.clone()).collect();
         let (fine, found) = match server.problem {

@@ -223,7 +223,7 @@ pub(crate) const KEY_VARIABLES: [&str; 13] = [
 
 /// Whether a profile's server runs on this machine.
 pub(crate) fn is_local(profile: &ProfileConfig) -> bool {
-    profile.api == Api::Demo
+    matches!(profile.api, Api::Demo | Api::Gguf)
         || cairn_models::address::Address::parse(&profile.base_url).is_ok_and(|address| address.is_local())
 }
 

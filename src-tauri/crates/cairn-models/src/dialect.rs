@@ -181,7 +181,7 @@ impl Question {
 }
 
 /// Makes call ids of ours differ between replies; the hasher's keys are random.
-fn salt() -> String {
+pub(crate) fn salt() -> String {
     format!("{:08x}", RandomState::new().build_hasher().finish() as u32)
 }
 

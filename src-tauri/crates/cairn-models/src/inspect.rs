@@ -13,6 +13,7 @@ use futures_util::future::join_all;
 use crate::address::Address;
 use crate::catalog;
 use crate::discover::{KINDS, PROBE_LIMIT, Seen, named, ollama, vllm};
+use crate::gguf::{self, Facts};
 use crate::http::{Connection, Trouble};
 use crate::registry::{ModelConfig, build};
 
@@ -40,8 +41,8 @@ pub struct Inspection {
 
 /// What is known without asking anybody: profile and table.
 pub fn assume(config: &ModelConfig) -> ModelInfo {
-    let local =
-        config.api == Api::Demo || Address::parse(&config.base_url).is_ok_and(|address| address.is_local());
+    let inside = matches!(config.api, Api::Demo | Api::Gguf);
+    let local = inside || Address::parse(&config.base_url).is_ok_and(|address| address.is_local());
     put_together(config, local, None)
 }
 
@@ -51,6 +52,7 @@ pub fn assume(config: &ModelConfig) -> ModelInfo {
 pub async fn inspect(config: &ModelConfig) -> Inspection {
     let assumed = assume(config);
     let connection = match config.api {
+        Api::Gguf => return of_file(config, look(config).await.ok()),
         Api::Demo => None,
         Api::Openai | Api::Responses | Api::Anthropic | Api::Ollama => Connection::new(config).ok(),
     };
@@ -73,6 +75,15 @@ pub async fn inspect(config: &ModelConfig) -> Inspection {
 pub async fn trial(config: &ModelConfig) -> Result<ModelTestResult, ModelError> {
     let begin = Instant::now();
     let elapsed = || u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX);
+    if config.api == Api::Gguf {
+        let inspection = of_file(config, Some(look(config).await?));
+        return Ok(ModelTestResult {
+            ms: elapsed(),
+            found: inspection.found,
+            models: inspection.models,
+            warnings: inspection.warnings,
+        });
+    }
     if config.api == Api::Demo {
         let found = without_answer(config, assume(config)).found;
         return Ok(ModelTestResult {
@@ -249,6 +260,35 @@ fn of_answer(config: &ModelConfig, connection: &Connection, seen: &[Seen]) -> In
     }
 }
 
+/// Reads the head of a model file; its vocabulary may take a moment.
+async fn look(config: &ModelConfig) -> Result<Facts, ModelError> {
+    let model = config.model.clone();
+    tokio::task::spawn_blocking(move || gguf::look(&model))
+        .await
+        .unwrap_or_else(|error| {
+            let text = format!("The model file could not be looked at: {error}.");
+            Err(ModelError::fatal(cairn_protocol::ErrorCode::ModelServer, text))
+        })
+}
+
+/// What is known of a model file.
+fn of_file(config: &ModelConfig, facts: Option<Facts>) -> Inspection {
+    let mut info = assume(config);
+    info.window = info.window.or(facts.map(|facts| facts.given));
+    let found = FoundModel {
+        context_window: facts.map(|facts| facts.trained),
+        tools: Some(info.tools),
+        vision: Some(false),
+        ..named(&info.name)
+    };
+    Inspection {
+        models: facts.map(|_| found.clone()).into_iter().collect(),
+        info,
+        found,
+        warnings: Vec::new(),
+    }
+}
+
 fn without_answer(config: &ModelConfig, info: ModelInfo) -> Inspection {
     let known = catalog::known(&config.model);
     let found = FoundModel {
@@ -279,7 +319,10 @@ fn put_together(config: &ModelConfig, local: bool, seen: Option<&Seen>) -> Model
         (_, given, holds) => given.or(holds),
     };
     ModelInfo {
-        name: config.model.clone(),
+        name: match config.api {
+            Api::Gguf => gguf::name_of(&config.model),
+            _ => config.model.clone(),
+        },
         window: config
             .context_window
             .or(told)

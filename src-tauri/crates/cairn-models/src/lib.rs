@@ -15,6 +15,7 @@ pub mod demo;
 mod dialect;
 pub mod discover;
 mod exchange;
+mod gguf;
 mod http;
 mod inspect;
 pub mod ndjson;
@@ -29,6 +30,7 @@ pub mod sse;
 mod trying;
 
 pub use cost::cost;
+pub use gguf::AVAILABLE as RUNS_MODEL_FILES;
 pub use inspect::{Inspection, assume, inspect, trial};
 pub use registry::{ModelConfig, build};
 pub use reply::StreamContext;

@@ -10,7 +10,7 @@ use url::Url;
 use crate::address::Address;
 use crate::dialect::{Dialect, WireModel};
 use crate::reply::stream::Listener;
-use crate::{Secret, anthropic, chat, demo, ollama, responses};
+use crate::{Secret, anthropic, chat, demo, gguf, ollama, responses};
 
 /// Everything needed to ask one model: a profile together with its secrets.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub struct ModelConfig {
     pub api: Api,
     /// Address up to and with the version part, like `http://127.0.0.1:11434/v1`. Unused by the demo.
     pub base_url: String,
-    /// Name of the model at the server.
+    /// Name of the model at the server; for a model file its whole path.
     pub model: String,
     /// API key, sent as a bearer token to `base_url` and nowhere else.
     pub key: Option<Secret>,
@@ -58,7 +58,7 @@ impl ModelConfig {
     }
 }
 
-/// Every wire protocol there is. The demo script is none: it speaks to nobody.
+/// Every wire protocol there is. The demo script and a model file are none: nobody is spoken to.
 const DIALECTS: &[&Dialect] = &[
     &chat::DIALECT,
     &responses::DIALECT,
@@ -66,7 +66,7 @@ const DIALECTS: &[&Dialect] = &[
     &ollama::DIALECT,
 ];
 
-/// The protocol of that name; none for the demo.
+/// The protocol of that name; none for what runs in this process.
 pub(crate) fn dialect(api: Api) -> Option<&'static Dialect> {
     DIALECTS.iter().copied().find(|dialect| dialect.api == api)
 }
@@ -76,7 +76,7 @@ pub(crate) fn models_url(api: Api, address: &Address) -> Url {
     match api {
         Api::Ollama => address.at_root("/v1/models"),
         Api::Anthropic if !address.has_version() => address.endpoint("v1/models"),
-        Api::Anthropic | Api::Openai | Api::Responses | Api::Demo => address.endpoint("models"),
+        Api::Anthropic | Api::Openai | Api::Responses | Api::Gguf | Api::Demo => address.endpoint("models"),
     }
 }
 
@@ -90,6 +90,7 @@ pub(crate) fn listener(api: Api) -> Box<dyn Listener> {
 pub fn build(config: &ModelConfig, info: ModelInfo) -> Result<Arc<dyn Model>, ModelError> {
     match dialect(config.api) {
         Some(dialect) => Ok(Arc::new(WireModel::new(dialect, config, info)?)),
+        None if config.api == Api::Gguf => gguf::build(config, info),
         None => Ok(Arc::new(demo::DemoModel::new(demo::Pace::READABLE))),
     }
 }

@@ -127,7 +127,7 @@ pub(crate) fn accepted(api: Api, body: Value) -> Value {
         Api::Anthropic => Protocol::Messages,
         Api::Responses => Protocol::Responses,
         Api::Ollama => Protocol::Ollama,
-        Api::Openai | Api::Demo => Protocol::Chat,
+        Api::Openai | Api::Gguf | Api::Demo => Protocol::Chat,
     };
     assert_eq!(check_body(protocol, &body), Ok(()), "{body:#}");
     body

@@ -20,6 +20,8 @@ pub enum Api {
     Anthropic,
     /// Ollama's own, which can be told the window.
     Ollama,
+    /// A model file (GGUF) that Cairn runs itself; needs a build with `local-model`.
+    Gguf,
     /// The built-in script.
     Demo,
 }
@@ -178,6 +180,8 @@ pub struct SettingsView {
     pub reading: Reading,
     /// Light or dark.
     pub theme: Theme,
+    /// Whether this build can run a model file by itself.
+    pub model_files: bool,
     /// Values that do not come from the defaults: key in the file and where it comes from.
     pub origins: Vec<(String, ValueOrigin)>,
 }

@@ -18,6 +18,7 @@ export const start = {
   'start.keys_mean':
     'API keys live in your system’s keychain, never in a file of the project, a log or an export. A model on this machine needs none.',
   'start.use': 'Start with {model}',
+  'start.file': 'A model file on this computer…',
   'start.other': 'Use another model…',
   'start.skip': 'Skip for now',
   'start.demo': 'Try the demo',

@@ -29,12 +29,13 @@ impl Window {
                 cairn_policy::Reading::Everywhere => Reading::Everywhere,
             },
             theme: config.theme,
+            model_files: cairn_models::RUNS_MODEL_FILES,
             origins: config.origins.clone(),
         }
     }
 
     fn profile(&self, profile: &ProfileConfig) -> Profile {
-        let key = if profile.api == Api::Demo {
+        let key = if matches!(profile.api, Api::Demo | Api::Gguf) {
             KeyPlace::None
         } else {
             self.host

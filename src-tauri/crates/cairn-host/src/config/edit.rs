@@ -164,7 +164,12 @@ fn check_profile(profile: &ProfileParams) -> Result<(), ApiError> {
     if profile.name == "demo" {
         return Err(bad("`demo` is the built-in script; choose another name."));
     }
-    if profile.api != Api::Demo {
+    if profile.api == Api::Gguf && !std::path::Path::new(profile.model.trim()).is_absolute() {
+        return Err(bad(
+            "Give the whole path of the model file, like `/home/you/models/qwen3-8b.gguf`.",
+        ));
+    }
+    if !matches!(profile.api, Api::Demo | Api::Gguf) {
         cairn_models::address::Address::parse(&profile.base_url).map_err(|error| bad(&error.to_string()))?;
         if profile.model.trim().is_empty() {
             return Err(bad("Name the model that the server should use."));

@@ -13,7 +13,7 @@ fn protocol(api: Api) -> Protocol {
         Api::Responses => Protocol::Responses,
         Api::Anthropic => Protocol::Messages,
         Api::Ollama => Protocol::Ollama,
-        Api::Openai | Api::Demo => Protocol::Chat,
+        Api::Openai | Api::Gguf | Api::Demo => Protocol::Chat,
     }
 }
 
@@ -216,7 +216,7 @@ fn flood(api: Api, piece: &str) -> (String, String) {
         _ => format!("data: {document}\n\n"),
     };
     match api {
-        Api::Openai | Api::Demo => (
+        Api::Openai | Api::Gguf | Api::Demo => (
             String::new(),
             frame(
                 json!({ "choices": [{ "delta": { "tool_calls": [{ "index": 0, "id": "a",

@@ -12,7 +12,7 @@ use crate::support::{APIS, read};
 /// comments, pings, CRLF, data without a space, an event in two data lines and a type that nobody knows.
 fn recording(api: Api) -> &'static str {
     match api {
-        Api::Openai | Api::Demo => concat!(
+        Api::Openai | Api::Gguf | Api::Demo => concat!(
             ": OPENROUTER PROCESSING\r\n\r\n:\n\n",
             "data:{\"choices\":[{\"delta\":{\"role\":\"assistant\",\"reasoning_content\":\"h那m\"}}]}\r\n\r\n",
             "event: ping\ndata: {}\n\n",
