@@ -9,6 +9,7 @@
     reason = "a test fails by a panic, and says why on the terminal"
 )]
 
+use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -53,7 +54,7 @@ struct Bench {
     next: std::cell::Cell<u32>,
     _server: ScriptedServer,
     _home: TempDir,
-    _files: TempProject,
+    files: TempProject,
 }
 
 fn mark() -> String {
@@ -126,7 +127,7 @@ impl Bench {
             next: std::cell::Cell::new(0),
             _server: server,
             _home: home,
-            _files: files,
+            files,
         };
         let of = json!({ "session": bench.session.id });
         bench.ask::<Value>("session/open", of).await.unwrap();
@@ -180,6 +181,30 @@ impl Bench {
             }
         }
     }
+}
+
+/// A command that serves at a port of this machine, in a session of its own and deaf to whoever asks politely; writes the
+/// port to `ready`.
+fn serve() -> String {
+    let text = "import socket, signal, os; signal.signal(15, signal.SIG_IGN); signal.signal(1, signal.SIG_IGN); \
+                s = socket.socket(); s.setsockopt(1, 2, 1); s.bind(('127.0.0.1', 0)); s.listen(); \
+                open('new', 'w').write(str(s.getsockname()[1])); os.rename('new', 'ready'); s.accept()";
+    format!("setsid python3 -c \"{text}\"")
+}
+
+/// The port that it serves at.
+async fn port(project: &Path) -> u16 {
+    let ready = project.join("ready");
+    assert!(within(SOON, || ready.exists()).await);
+    let port = std::fs::read_to_string(ready).unwrap().parse().unwrap();
+    let taken = TcpListener::bind(("127.0.0.1", port)).unwrap_err();
+    assert_eq!(taken.kind(), std::io::ErrorKind::AddrInUse);
+    port
+}
+
+fn networked(command: &str, background: bool) -> Reply {
+    let arguments = json!({ "command": command, "background": background, "network": true });
+    Reply::call("shell", arguments)
 }
 
 fn shell(command: &str, background: bool) -> Reply {
@@ -298,9 +323,29 @@ async fn t21_the_person_gives_more_time_moves_and_ends_a_command() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn s5_a_port_is_free_after_stop_and_after_the_window() {
+    for by_stop in [true, false] {
+        let replies = vec![networked(&serve(), true), Reply::text("It serves.")];
+        let mut bench = Bench::new(replies).await;
+        bench.send().await;
+        bench
+            .until(|body| matches!(body, EventBody::TurnCompleted { .. }))
+            .await;
+        let port = port(bench.files.root()).await;
+        if by_stop {
+            bench.of("process/stop", "p1").await.unwrap();
+        } else {
+            bench.window.end_sessions().await;
+        }
+        TcpListener::bind(("127.0.0.1", port)).unwrap();
+        assert!(alive(&bench.mark).is_empty(), "{:?} left", alive(&bench.mark));
+        bench.host.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn s5_nothing_outlives_the_program_however_it_ends() {
-    let line =
-        "setsid sh -c 'trap \"\" TERM HUP; echo up >ready; sleep 300 & sleep 300' & nohup sleep 300 & wait";
+    let line = format!("{} & nohup sleep 300 & sleep 300 & wait", serve());
     for (kills, background) in [(true, true), (true, false), (false, true)] {
         let home = TempDir::new().unwrap();
         let files = TempProject::new([("a.txt", "a")]).unwrap();
@@ -310,7 +355,7 @@ async fn s5_nothing_outlives_the_program_however_it_ends() {
         } else {
             Reply::text("Done.")
         };
-        let _server = server_for(home.path(), vec![shell(line, background), last]).await;
+        let _server = server_for(home.path(), vec![networked(&line, background), last]).await;
         let mark = mark();
         #[allow(clippy::disallowed_methods, reason = "a test starts the program it is about")]
         let mut program = Command::new(env!("CARGO_BIN_EXE_cairn"))
@@ -334,8 +379,7 @@ async fn s5_nothing_outlives_the_program_however_it_ends() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let ready = files.root().join("ready");
-        assert!(within(SOON, || ready.metadata().is_ok_and(|file| file.len() > 0)).await);
+        let port = port(files.root()).await;
         if kills {
             program.kill().unwrap();
         }
@@ -349,6 +393,7 @@ async fn s5_nothing_outlives_the_program_however_it_ends() {
             "{:?} left",
             alive(&mark)
         );
+        TcpListener::bind(("127.0.0.1", port)).unwrap();
         println!(
             "killed {kills}, in the background {background}: nothing left {:?} later",
             since.elapsed()

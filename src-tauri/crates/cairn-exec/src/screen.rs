@@ -66,6 +66,8 @@ struct Lines {
     long: bool,
     /// A carriage return came: the next text draws the line anew.
     anew: bool,
+    /// Characters of the open line that the cursor went back over: the next text is drawn over them.
+    back: usize,
     kept: Kept,
     live: Live,
 }
@@ -76,6 +78,7 @@ impl Sink for Lines {
             self.clear();
         }
         self.anew = false;
+        let run = self.draw_over(run);
         if let Some((done, rest)) = run.rsplit_once('\n') {
             let open = std::mem::take(&mut self.open);
             self.keep(&open);
@@ -96,25 +99,64 @@ impl Sink for Lines {
 
     fn carriage_return(&mut self) {
         self.anew = true;
+        self.back = 0;
     }
 
     fn backspace(&mut self) {
-        if !self.anew {
-            self.open.pop();
+        if !self.anew && self.back < self.open.len() {
+            self.back += 1;
         }
     }
 
     fn erase_line(&mut self, erase: Erase) {
         if erase == Erase::Whole || self.anew {
             self.clear();
+        } else {
+            self.open.truncate(self.cursor());
+            self.back = 0;
         }
     }
 }
 
 impl Lines {
+    /// Where the cursor stands in the open line.
+    fn cursor(&self) -> usize {
+        match self.back {
+            0 => self.open.len(),
+            back => self
+                .open
+                .char_indices()
+                .rev()
+                .nth(back - 1)
+                .map_or(0, |(at, _)| at),
+        }
+    }
+
+    /// Draws over what the cursor went back over; gives the rest of the run.
+    fn draw_over<'a>(&mut self, run: &'a str) -> &'a str {
+        if self.back == 0 {
+            return run;
+        }
+        let at = self.cursor();
+        let over = self.open.get(at..).unwrap_or_default().chars().count();
+        let line = run.split('\n').next().unwrap_or_default();
+        let drawn = line.char_indices().nth(over).map_or(line.len(), |(end, _)| end);
+        let (drawn, rest) = run.split_at(drawn);
+        let covered = drawn.chars().count();
+        let end = self
+            .open
+            .get(at..)
+            .and_then(|old| old.char_indices().nth(covered))
+            .map_or(self.open.len(), |(end, _)| at + end);
+        self.open.replace_range(at..end, drawn);
+        self.back = if rest.is_empty() { over - covered } else { 0 };
+        rest
+    }
+
     /// The open line is drawn anew. What was kept of it stays, as a line of its own.
     fn clear(&mut self) {
         self.open.clear();
+        self.back = 0;
         if std::mem::take(&mut self.long) {
             self.keep("\n");
         }

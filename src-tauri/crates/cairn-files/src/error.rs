@@ -115,6 +115,11 @@ impl FileError {
                 shown,
                 what: "a folder",
             },
+            Errno::BUSY => Self::Io {
+                doing,
+                shown,
+                reason: "it is in use, or another file system is mounted there".to_owned(),
+            },
             other => Self::Io {
                 doing,
                 shown,

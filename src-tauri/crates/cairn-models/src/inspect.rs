@@ -75,23 +75,14 @@ pub async fn inspect(config: &ModelConfig) -> Inspection {
 pub async fn trial(config: &ModelConfig) -> Result<ModelTestResult, ModelError> {
     let begin = Instant::now();
     let elapsed = || u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX);
-    if config.api == Api::Gguf {
-        let inspection = of_file(config, Some(look(config).await?));
-        return Ok(ModelTestResult {
-            ms: elapsed(),
-            found: inspection.found,
-            models: inspection.models,
-            warnings: inspection.warnings,
-        });
-    }
-    if config.api == Api::Demo {
-        let found = without_answer(config, assume(config)).found;
-        return Ok(ModelTestResult {
-            ms: 0,
-            models: vec![found.clone()],
-            found,
-            warnings: Vec::new(),
-        });
+    match config.api {
+        Api::Gguf => return Ok(told(of_file(config, Some(look(config).await?)), elapsed())),
+        Api::Demo => {
+            let found = without_answer(config, assume(config));
+            let models = vec![found.found.clone()];
+            return Ok(told(Inspection { models, ..found }, 0));
+        }
+        Api::Openai | Api::Responses | Api::Anthropic | Api::Ollama => {}
     }
     let connection = Connection::new(config)?;
     let listed = if connection.address.is_local() {
@@ -136,12 +127,16 @@ pub async fn trial(config: &ModelConfig) -> Result<ModelTestResult, ModelError> 
             ),
         );
     }
-    Ok(ModelTestResult {
+    Ok(told(inspection, ms))
+}
+
+fn told(inspection: Inspection, ms: u64) -> ModelTestResult {
+    ModelTestResult {
         ms,
         found: inspection.found,
         models: inspection.models,
         warnings: inspection.warnings,
-    })
+    }
 }
 
 /// llama.cpp answers with the model it has, whatever name it is asked for.

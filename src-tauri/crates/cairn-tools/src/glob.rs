@@ -71,6 +71,9 @@ impl Glob {
                 "The pattern is empty: give one like `*.rs` or `src/**/*.ts`.",
             ));
         }
+        // Before it is told back anywhere.
+        pattern::short_enough(text)
+            .map_err(|problem| ToolError::new(format!("This is not a pattern: {problem}.")))?;
         let path = input
             .path
             .filter(|path| !path.is_empty())

@@ -12,7 +12,7 @@ use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -53,6 +53,8 @@ struct Shared {
     readers: Mutex<HashMap<u64, oneshot::Sender<Option<Slice>>>>,
     /// Commands that are still being ended.
     settling: watch::Sender<HashSet<u64>>,
+    /// The connection has ended; set before anybody is told, so that whoever hears of it is given another one.
+    closed: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -124,6 +126,7 @@ impl Link {
             routes: Mutex::default(),
             readers: Mutex::default(),
             settling: watch::Sender::default(),
+            closed: AtomicBool::new(false),
         });
         let (started, starting) = oneshot::channel();
         let (dying, alive) = watch::channel(true);
@@ -182,7 +185,7 @@ impl Link {
 
     /// Whether it still works.
     pub(super) fn is_alive(&self) -> bool {
-        *self.alive.borrow()
+        *self.alive.borrow() && !self.shared.closed.load(Ordering::Acquire)
     }
 
     /// Process id of the supervisor.
@@ -200,7 +203,13 @@ impl Link {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (output, live) = mpsc::channel(PIECES);
         let (sender, news) = mpsc::unbounded_channel();
-        lock(&self.shared.routes).insert(id, Sender { output, news: sender });
+        {
+            let mut routes = lock(&self.shared.routes);
+            // After the end nobody would take it out again, and whoever waits would wait for ever.
+            if !self.shared.closed.load(Ordering::Acquire) {
+                routes.insert(id, Sender { output, news: sender });
+            }
+        }
         let route = Route {
             id,
             link: Arc::clone(self),
@@ -326,6 +335,7 @@ impl Shared {
 
     /// The supervisor is gone: who waits learns it by the end of the channel.
     fn close(&self) {
+        self.closed.store(true, Ordering::Release);
         lock(&self.routes).clear();
         lock(&self.readers).clear();
         self.settling.send_modify(HashSet::clear);

@@ -50,6 +50,13 @@ fn s11_of_progress_only_the_last_frame_is_kept() {
         ("10%\r", "10%"),
         ("a\r\r\nb", "a\nb"),
         ("|\x08/\x08-\x08ok", "ok"),
+        ("abc\x08\x08\x08X", "Xbc"),
+        ("abc\x08\x08XYZ", "aXYZ"),
+        ("ab\x08\x08\x08\x08é\nc\x08d", "éb\nd"),
+        ("abc\x08\x08\x1b[K", "a"),
+        ("abc\x08\x08\n\x08d", "abc\nd"),
+        ("N\x08NA\x08A", "NA"),
+        ("abc\x08\rx", "x"),
         ("wait\x1b[2K\rready", "ready"),
         ("kept\nx\ry", "kept\ny"),
     ] {

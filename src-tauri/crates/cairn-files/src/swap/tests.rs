@@ -369,6 +369,51 @@ fn x29_refuses_a_read_only_file_and_a_folder() {
     assert!(matches!(error, FileError::NotAFile { .. }));
 }
 
+/// Set in the process that has fewer rights.
+const AS_NOBODY: &str = "CAIRN_TEST_FILE_OF_ANOTHER";
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "a test starts itself with fewer rights")]
+fn x29_a_file_of_another_that_may_only_be_read_is_told_from_one_that_may_be_written() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode =
+        |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    if let Some(folder) = std::env::var_os(AS_NOBODY) {
+        let root = Root::open(Path::new(&folder)).unwrap();
+        let of = |name: &str| check_writable(&root, &root.path().join(name));
+        assert_eq!(of("theirs"), Err(FileError::ReadOnly("theirs".into())));
+        assert_eq!(of("everybodys"), Ok(()));
+        return;
+    }
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("NOT TESTED: only root can make files of somebody else");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    mode(folder.path(), 0o755);
+    for (name, rights) in [("theirs", 0o644), ("everybodys", 0o666)] {
+        std::fs::write(folder.path().join(name), "x").unwrap();
+        mode(&folder.path().join(name), rights);
+    }
+    // The folder of the build may be closed to others.
+    let program = folder.path().join("test");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    mode(&program, 0o755);
+    let child = std::process::Command::new("setpriv")
+        .args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--"])
+        .arg(&program)
+        .args([
+            "--exact",
+            "swap::tests::x29_a_file_of_another_that_may_only_be_read_is_told_from_one_that_may_be_written",
+        ])
+        .env(AS_NOBODY, folder.path())
+        .current_dir("/")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success() && said.contains("1 passed"), "{said}");
+}
+
 #[test]
 fn f17_an_undo_never_takes_a_later_change_away() {
     let project = Project::with("before");

@@ -36,12 +36,7 @@ pub(crate) enum Anchor {
 impl Pattern {
     /// Compiles a pattern; the error says what is wrong with it.
     pub(crate) fn new(text: &str, anchor: Anchor) -> Result<Self, String> {
-        if text.len() > LONGEST {
-            return Err(format!(
-                "the pattern has {} bytes, and at most {LONGEST} are taken",
-                text.len()
-            ));
-        }
+        short_enough(text)?;
         let text = text.strip_prefix("./").unwrap_or(text);
         let any_depth = anchor == Anchor::ByShape && !text.trim_end_matches('/').contains('/');
         let mut whole = if any_depth {
@@ -75,6 +70,17 @@ impl Pattern {
     pub(crate) fn is_match(&self, relative: &Path) -> bool {
         self.all || self.set.is_match_candidate(&Candidate::new(relative))
     }
+}
+
+/// Whether a pattern is short enough to be compiled; the error gives the numbers and not the pattern.
+pub(crate) fn short_enough(text: &str) -> Result<(), String> {
+    if text.len() > LONGEST {
+        return Err(format!(
+            "the pattern has {} bytes, and at most {LONGEST} are taken",
+            text.len()
+        ));
+    }
+    Ok(())
 }
 
 fn compile(text: &str) -> Result<globset::Glob, globset::Error> {

@@ -101,7 +101,21 @@ fn build(wish: &Wish<'_>, lines: Lines) -> Result<RegexMatcher, grep_regex::Erro
         let snippet = regex_syntax::escape(&snippet).replace('\n', r"\r?\n");
         return builder.fixed_strings(false).build(&snippet);
     }
-    builder.build(wish.pattern)
+    builder.build(wish.pattern).or_else(|error| {
+        // The engine puts brackets around the pattern: a comment at its end, as `(?x)` has them, would swallow one.
+        let is_whole = !wish.literal && wish.pattern.contains('#') && parse(wish.pattern).is_ok();
+        match is_whole {
+            true => builder.build(&format!("{}\n", wish.pattern)),
+            false => Err(error),
+        }
+    })
+}
+
+fn parse(pattern: &str) -> Result<regex_syntax::hir::Hir, regex_syntax::Error> {
+    regex_syntax::ParserBuilder::new()
+        .utf8(false)
+        .build()
+        .parse(pattern)
 }
 
 fn explain(pattern: &str, error: &grep_regex::Error) -> String {
@@ -110,18 +124,13 @@ fn explain(pattern: &str, error: &grep_regex::Error) -> String {
         return "The pattern is too large when compiled: use smaller repetition counts or fewer alternatives.".to_owned();
     }
     // The engine wraps the pattern before it parses it, so that its own caret stands under the wrong character.
-    let said = regex_syntax::ParserBuilder::new()
-        .utf8(false)
-        .build()
-        .parse(pattern)
-        .err()
-        .map_or(said, |e| {
-            if pattern.len() > SHOWN {
-                without_pattern(&e)
-            } else {
-                e.to_string()
-            }
-        });
+    let said = parse(pattern).err().map_or(said, |e| {
+        if pattern.len() > SHOWN {
+            without_pattern(&e)
+        } else {
+            e.to_string()
+        }
+    });
     let said: String = said.chars().take(SHOWN * 4).collect();
     format!("The pattern is not a valid regular expression; `literal: true` takes it word for word.\n{said}")
 }
@@ -175,6 +184,21 @@ mod tests {
             error.contains("unclosed group") && error.contains("literal: true"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_comment_at_the_end_of_a_pattern_is_one() {
+        use grep_matcher::Matcher as _;
+        for pattern in ["(?x) foo # words", "(?x)foo#", "(?x: foo # a\n ) bar # b"] {
+            let matches = |text: &str| {
+                query(pattern, false).map(|query| query.matcher.is_match(text.as_bytes()).unwrap())
+            };
+            assert_eq!(matches("a foo b"), Ok(!pattern.contains("bar")), "{pattern}");
+        }
+        // Without the flag it is a letter like any other.
+        assert!(query("foo#", false).unwrap().matcher.is_match(b"foo#").unwrap());
+        assert!(!query("foo#", false).unwrap().matcher.is_match(b"foo\n").unwrap());
+        assert!(query("(foo # a", false).unwrap_err().contains("unclosed"));
     }
 
     #[test]

@@ -27,7 +27,8 @@ pub(crate) enum Kind {
 /// The media type of a header, in lower case; empty when there is none.
 pub(crate) fn essence(content_type: Option<&str>) -> String {
     let text = content_type.unwrap_or_default();
-    let essence = text.split(';').next().unwrap_or_default().trim();
+    // A header that came twice is joined with a comma.
+    let essence = text.split([';', ',']).next().unwrap_or_default().trim();
     essence
         .chars()
         .filter(char::is_ascii_graphic)
@@ -150,19 +151,32 @@ pub(crate) fn text(content_type: Option<&str>, is_markup: bool, body: &[u8]) -> 
             }
         });
     let (text, used, had_errors) = encoding.decode(body);
+    if let Some(label) = label_of(content_type).filter(|label| is_unread(label)) {
+        let remark = format!("Its character set {label} is not read here: the text may be wrong.");
+        return (text.into_owned(), Some(remark));
+    }
     let remark = had_errors.then(|| format!("Some bytes are no {} and stand as \u{fffd}.", used.name()));
     (text.into_owned(), remark)
 }
 
+/// Whether a character set is known and not read by anybody any more: pages could hide things in it.
+fn is_unread(label: &str) -> bool {
+    Encoding::for_label(label.as_bytes()) == Some(encoding_rs::REPLACEMENT)
+}
+
 fn charset_of(content_type: Option<&str>) -> Option<&'static Encoding> {
-    let parameters = content_type?.split(';').skip(1);
+    Encoding::for_label_no_replacement(label_of(content_type)?.as_bytes())
+}
+
+fn label_of(content_type: Option<&str>) -> Option<&str> {
+    let parameters = content_type?.split([';', ',']).skip(1);
     let mut charsets = parameters.filter_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
         name.trim()
             .eq_ignore_ascii_case("charset")
             .then(|| value.trim().trim_matches(['"', '\'']))
     });
-    Encoding::for_label(charsets.next()?.as_bytes())
+    charsets.next()
 }
 
 /// What a page says in `<meta charset=…>` or `<?xml encoding=…?>`. That it could be read at all says that it is no
@@ -177,7 +191,7 @@ fn named_inside(body: &[u8]) -> Option<&'static Encoding> {
             .unwrap_or(rest.len());
         rest.get(..end)
     })?;
-    let encoding = Encoding::for_label(label.as_bytes())?;
+    let encoding = Encoding::for_label_no_replacement(label.as_bytes())?;
     Some(if encoding == UTF_16LE || encoding == UTF_16BE {
         UTF_8
     } else {
@@ -198,6 +212,8 @@ mod tests {
         let table: &[(Option<&str>, &[u8], Kind)] = &[
             (Some("text/html"), b"<p>a", Kind::Html),
             (Some("TEXT/HTML; charset=utf-8"), b"<p>a", Kind::Html),
+            (Some("text/html, text/html"), b"<p>a", Kind::Html),
+            (Some("text/html,text/plain;charset=utf-8"), b"<p>a", Kind::Html),
             (Some("text/html"), PNG, Kind::Binary),
             (Some("application/json"), PNG, Kind::Binary),
             (Some("application/json"), b"{}", Kind::Text("JSON")),
@@ -275,6 +291,13 @@ mod tests {
             "hi"
         );
         assert_eq!(read(Some("text/plain; charset=nonsense"), false, b"a"), "a");
+        assert_eq!(
+            read(Some("text/plain, text/plain; charset=koi8-r"), false, b"\xd0"),
+            "п"
+        );
+        let (korean, remark) = text(Some("text/plain; charset=iso-2022-kr"), false, b"plain words");
+        assert_eq!(korean, "plain words");
+        assert!(remark.unwrap().contains("iso-2022-kr"));
         let (broken, remark) = text(Some("text/plain; charset=utf-8"), false, b"a\xffb");
         assert_eq!(broken, "a\u{fffd}b");
         assert!(remark.unwrap().contains("UTF-8"));

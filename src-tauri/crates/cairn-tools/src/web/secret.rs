@@ -55,6 +55,19 @@ const NAMES: &[&str] = &[
     "authorization",
 ];
 
+/// Ends of names of what only says where a list goes on. Their values are looked at like any other.
+const PLACES: &[&str] = &[
+    "page_token",
+    "pagetoken",
+    "next_token",
+    "nexttoken",
+    "continuation_token",
+    "continuationtoken",
+    "sync_token",
+    "synctoken",
+    "max_token",
+];
+
 /// Length from which a word of mixed characters is taken for a key.
 const LONG_WORD: usize = 32;
 
@@ -143,7 +156,8 @@ fn is_secret_name(name: &str) -> bool {
     let name = name
         .trim_start_matches(|c: char| !c.is_ascii_alphanumeric())
         .to_ascii_lowercase();
-    NAMES.iter().any(|ending| name.ends_with(ending))
+    let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+    ends(NAMES) && !ends(PLACES)
 }
 
 /// Whether something is a value and not the next word of a sentence: `token: unexpected` is an error message.
@@ -184,6 +198,8 @@ mod tests {
             "AWS_SECRET_ACCESS_KEY=abc",
             "password=hunter2",
             "login password: hunter22x",
+            "next_page_token=ghp_abcdefghij0123456789abcdefghij",
+            "page_token_secret=abcdef",
             "api_key=xyz123",
             "curl \"token=abcdef\"",
             "-----BEGIN RSA PRIVATE KEY-----",
@@ -204,6 +220,8 @@ mod tests {
             "error: invalid token: unexpected",
             "cargo build --target=wasm32-unknown-unknown",
             "a=b & c#d \"quoted\"",
+            "drive api next_page_token=ABC returns nextPageToken=xyz",
+            "sampling max_tokens=4096 max_token=100",
             "8ca58661b2c3d4e5f60718293a4b5c6d7e8f9012 commit",
             "scikit sk-learn-contrib-packages-for-everybody",
             "std::collections::HashMap::get_or_insert_with",

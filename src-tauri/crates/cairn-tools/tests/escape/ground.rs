@@ -414,7 +414,11 @@ fn attempt(what: &str, name: &str) {
         .args(["-c", include_str!("attempt.py"), what, name])
         .output()
         .unwrap();
-    assert_eq!(String::from_utf8_lossy(&told.stdout), "GOT OUT\n", "{what} {name}");
+    assert_eq!(
+        String::from_utf8_lossy(&told.stdout),
+        "GOT OUT\n",
+        "{what} {name}"
+    );
 }
 
 /// Somebody outside who listens.
