@@ -124,7 +124,10 @@ impl Story {
                 .expect("the session is open");
             match &event.body {
                 EventBody::ApprovalRequested { approval } => {
-                    let answer = match says.pop_front().expect("an answer to a card") {
+                    let answer = match says
+                        .pop_front()
+                        .unwrap_or_else(|| panic!("no answer to the card {approval:?}"))
+                    {
                         Says::Card(answer) => answer,
                         Says::Always => ApprovalAnswer::AllowAlways {
                             rules: vec![approval.offers[0].rule.clone()],
