@@ -26,7 +26,14 @@ use cairn_protocol::{ChangeCount, ContentBlock, Mode, SendWhen, Session, Session
 use serde_json::{Map, Value, json};
 
 /// Tools whose results are the words of the model and the person, and no text from anywhere else.
-const OWN_WORDS: [&str; 4] = ["todo_write", "ask_user", "remember", "context_status"];
+const OWN_WORDS: [&str; 6] = [
+    "todo_write",
+    "ask_user",
+    "remember",
+    "context_status",
+    "enter_plan_mode",
+    "exit_plan_mode",
+];
 /// Tools that fetch: `tests/web` holds their marks and flags, against a server.
 const FETCHES: [&str; 2] = ["web_fetch", "web_search"];
 
@@ -253,7 +260,8 @@ fn much(bench: &Bench, name: &str) -> Option<ToolOutcome> {
             json!({ "todos": (0..80).map(step).collect::<Vec<Value>>() })
         }
         "remember" => json!({ "fact": "x".repeat(50_000) }),
-        "context_status" => json!({}),
+        "context_status" | "enter_plan_mode" => json!({}),
+        "exit_plan_mode" => json!({ "plan": "x".repeat(19_000) }),
         // It waits for the person, whose words are the result.
         "ask_user" => return None,
         name if FETCHES.contains(&name) => return None,

@@ -147,6 +147,21 @@ fn x81_what_would_ask_is_denied_and_the_model_is_told() {
 }
 
 #[test]
+fn t32_without_a_person_the_plan_is_the_answer_and_nothing_changes() {
+    let plan = "1. Rename the axis";
+    let bench = Bench::new(vec![
+        read(),
+        Reply::call("exit_plan_mode", json!({ "plan": plan })),
+        Reply::text("never asked for"),
+    ]);
+    let ran = bench.run(&["exec", "--mode", "plan", "--approve", "all", "Rename it"]);
+    ran.ends(0, "");
+    assert_eq!(ran.out.trim(), plan, "{}", ran.err);
+    assert_eq!(bench.server.chats().len(), 2, "nobody is asked for more");
+    assert_eq!(bench.project.text("axis.txt").unwrap(), AXIS);
+}
+
+#[test]
 fn approve_edits_covers_no_command_and_all_covers_it() {
     let shell = || Reply::call("shell", json!({ "command": "cp axis.txt ran.txt" }));
     let bench = Bench::new(vec![shell(), Reply::text("No."), shell(), Reply::text("Yes.")]);

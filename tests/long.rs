@@ -14,8 +14,8 @@ mod story;
 
 use cairn_host::parts::Input;
 use cairn_protocol::{
-    ApprovalAnswer, ContextChoice, EventBody, ItemBody, ItemState, SessionSnapshot, Summary, SummaryAuthor,
-    SummaryCause, TurnOutcome,
+    ApprovalAnswer, ContextChoice, EventBody, ItemBody, ItemState, Mode, SessionSnapshot, Summary,
+    SummaryAuthor, SummaryCause, TurnOutcome,
 };
 use cairn_testkit::provider::Reply;
 use serde_json::{Value, json};
@@ -357,4 +357,64 @@ async fn n56_after_a_text_that_gives_orders_a_command_that_a_rule_allowed_is_ask
     };
     assert!(read.0 == "read_file" && read.1.ends_with("flagged"), "{read:?}");
     assert_eq!(last.2, ItemState::Skipped, "{last:?}");
+}
+
+#[tokio::test]
+async fn t32_a_plan_is_made_behind_the_wall_accepted_by_the_person_and_carried_out() {
+    let write = || Reply::call("write_file", json!({ "path": "tides.txt", "content": "high\n" }));
+    let replies = vec![
+        Reply::call("enter_plan_mode", json!({})),
+        write(),
+        Reply::call(
+            "exit_plan_mode",
+            json!({ "plan": "# Tides\n\n1. Write `tides.txt`" }),
+        ),
+        write(),
+        Reply::text("Written."),
+    ];
+    let mut story = Story::begin(&[], replies).await;
+    let carry = ApprovalAnswer::CarryOut {
+        mode: Mode::AcceptEdits,
+        plan: Some("1. Write `tides.txt`, and nothing else".to_owned()),
+    };
+    let outcome = story
+        .request("Write the tides down", vec![Says::Card(carry)])
+        .await;
+    assert_eq!(outcome, TurnOutcome::Done);
+    let snapshot = story.session.handle.snapshot().await.unwrap();
+    let states: Vec<_> = snapshot
+        .items
+        .iter()
+        .filter_map(|item| match &item.body {
+            ItemBody::Tool(tool) => Some((tool.name.as_str(), item.state)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        states,
+        [
+            ("enter_plan_mode", ItemState::Done),
+            ("write_file", ItemState::Denied),
+            ("exit_plan_mode", ItemState::Done),
+            ("write_file", ItemState::Done),
+        ]
+    );
+    assert_eq!(story.files.text("tides.txt").unwrap(), "high\n");
+    assert_eq!(snapshot.session.mode, Mode::AcceptEdits);
+    let plan = snapshot.accepted_plan.unwrap();
+    assert_eq!(plan.text, "1. Write `tides.txt`, and nothing else");
+    let bodies = bodies(&story);
+    let system = |body: &Value| body["messages"][0]["content"].to_string();
+    assert!(
+        !system(&bodies[0]).contains("exit_plan_mode"),
+        "{}",
+        system(&bodies[0])
+    );
+    assert!(
+        system(&bodies[1]).contains("exit_plan_mode"),
+        "the planning part joins"
+    );
+    let last = bodies.last().unwrap();
+    assert!(!system(last).contains("Plan mode"), "and leaves");
+    assert!(last.to_string().contains("and nothing else"), "{last}");
 }

@@ -1,4 +1,5 @@
 /** Cards and questions that wait. */
+import type { Approval, ListItem, RichBlock } from '../../src/bindings';
 import { card, chip, commandOf, editCard, longCommand, oneQuestion, plain, questions } from '../data';
 import type { GalleryState } from '../state';
 import DockStage from '../stages/DockStage.svelte';
@@ -6,6 +7,35 @@ import { together } from './together';
 
 /** An address of more than 2,000 characters. */
 const longQuery = Array.from({ length: 190 }, (_, i) => `station-${i}`).join(',');
+
+const step = (text: string): ListItem => ({
+  checked: null,
+  blocks: [{ t: 'paragraph', inlines: [{ t: 'text', text }] }],
+});
+
+/** A plan that waits; without a text the one whose tree the core has made. */
+function planCard(text?: string): Approval {
+  const steps = [
+    'Read the widest label in `left_margin` (src/axis.py) and take that as the margin.',
+    'Leave the constant as the smallest margin.',
+    'Check with `pytest tests/test_axis.py`; the chart of docs/axis.png is drawn anew.',
+  ];
+  const rendered: RichBlock[] = [
+    { t: 'heading', level: 2, inlines: [{ t: 'text', text: 'Make the margin follow the labels' }] },
+    { t: 'list', start: 1, items: steps.map(step) },
+    {
+      t: 'paragraph',
+      inlines: [{ t: 'text', text: 'Left out: the right margin, which nobody complained about.' }],
+    },
+  ];
+  return card({
+    title: 'Carry out this plan?',
+    subject: text === undefined ? { kind: 'plan', text: steps.join('\n'), rendered } : { kind: 'plan', text },
+    rows: [{ label: 'why_asked', shown: [plain('Only you can leave plan mode.')] }],
+    filled: false,
+    offers: [],
+  });
+}
 
 const dock = (name: string, props: () => Record<string, unknown>): GalleryState => ({
   name,
@@ -147,6 +177,17 @@ export const ask: GalleryState[] = [
         filled: false,
         offers: [],
       }),
+    ],
+  })),
+  dock('approval-plan', () => ({ approvals: [planCard()] })),
+  dock('approval-plan-long', () => ({
+    approvals: [
+      planCard(
+        Array.from(
+          { length: 40 },
+          (_, n) => `${n + 1}. Step ${n + 1}: ${'read, change, check '.repeat(4)}`,
+        ).join('\n'),
+      ),
     ],
   })),
   dock('approval-other', () => ({

@@ -22,10 +22,11 @@ export function tickable(card: Approval): boolean {
   return card.filled && card.loss === null;
 }
 
-/** The cards that are asked about together with the oldest; none when there is nothing to tick together. */
+/** The cards that are asked about together with the oldest; none when there is nothing to tick together, and never a plan. */
 export function together(cards: readonly Approval[]): readonly Approval[] {
   const first = cards[0];
-  const rows = cards.filter((card) => card.turn === first?.turn);
+  if (first?.subject.kind === 'plan') return [];
+  const rows = cards.filter((card) => card.turn === first?.turn && card.subject.kind !== 'plan');
   return rows.filter(tickable).length >= 2 ? rows : [];
 }
 

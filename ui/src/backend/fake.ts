@@ -322,6 +322,7 @@ function emptyOf(session: Session): SessionSnapshot {
     approvals: [],
     question: null,
     plan: [],
+    accepted_plan: null,
     queue: [],
     marks: [],
     draft: '',

@@ -3,4 +3,4 @@
 /**
  * What kind of thing waits.
  */
-export type WaitingKind = "command" | "edit" | "read" | "connect" | "search" | "remember" | "other" | "question";
+export type WaitingKind = "command" | "edit" | "read" | "connect" | "search" | "remember" | "plan" | "other" | "question";

@@ -81,6 +81,7 @@ export function snapshotOf(log: Log, count = log.events.length): SessionSnapshot
     approvals: [...view.approvals],
     question: view.question,
     plan: [...view.plan],
+    accepted_plan: view.acceptedPlan,
     queue: [...view.queue],
     marks: [...view.marks].map(([item, mark]) => ({ item, mark })),
     draft: view.draft,

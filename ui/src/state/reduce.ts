@@ -1,6 +1,7 @@
 // What a session looks like after an event: a pure function, so that golden logs test it.
 // Owns the rules for repeats and gaps. Knows nothing of components, clocks or the backend.
 import type {
+  AcceptedPlan,
   Activity,
   Approval,
   ContextMeter,
@@ -33,6 +34,8 @@ export interface SessionView {
   approvals: readonly Approval[];
   question: Question | null;
   plan: readonly TodoItem[];
+  /** The plan in words that the person accepted last. */
+  acceptedPlan: AcceptedPlan | null;
   queue: readonly QueuedMessage[];
   /** Items of which the model gets something else than the plain item. */
   marks: ReadonlyMap<ItemId, Mark>;
@@ -64,6 +67,7 @@ export function fromSnapshot(snapshot: SessionSnapshot): SessionView {
     approvals: snapshot.approvals,
     question: snapshot.question,
     plan: snapshot.plan,
+    acceptedPlan: snapshot.accepted_plan ?? null,
     queue: snapshot.queue,
     marks: new Map(snapshot.marks.map(({ item, mark }) => [item, mark])),
     draft: snapshot.draft,
@@ -156,6 +160,8 @@ function applyStored(view: SessionView, event: Event): SessionView {
       return { ...view, session: event.now };
     case 'plan_changed':
       return { ...view, plan: event.plan };
+    case 'plan_accepted':
+      return { ...view, acceptedPlan: event.accepted };
     case 'queue_changed':
       return { ...view, queue: event.queue };
     case 'item_marked':

@@ -2,6 +2,7 @@
 // text redraws one row, and the methods that act on the session. Knows nothing of components.
 import { type Backend, RequestFailed } from '../backend/backend';
 import type {
+  AcceptedPlan,
   Activity,
   Approval,
   ApprovalAnswer,
@@ -61,6 +62,7 @@ export class SessionState {
   approvals = $state.raw<readonly Approval[]>([]);
   question = $state.raw<Question | null>(null);
   plan = $state.raw<readonly TodoItem[]>([]);
+  acceptedPlan = $state.raw<AcceptedPlan | null>(null);
   queue = $state.raw<readonly QueuedMessage[]>([]);
   meter = $state.raw() as ContextMeter;
   activity = $state.raw<Activity>({ kind: 'idle' });
@@ -225,6 +227,7 @@ export class SessionState {
     this.approvals = view.approvals;
     this.question = view.question;
     this.plan = view.plan;
+    this.acceptedPlan = view.acceptedPlan;
     this.queue = view.queue;
     this.meter = view.meter;
     this.activity = view.activity;

@@ -17,6 +17,8 @@ pub type Marks = HashMap<ItemId, Mark>;
 pub struct Context<'a> {
     /// What stands for all that was before.
     pub summary: Option<&'a Summary>,
+    /// The plan that the person accepted: it is never summarised away. SPEC C2.
+    pub accepted_plan: Option<&'a str>,
     /// Items from before the summary that the person pinned, oldest first.
     pub pinned: Vec<&'a Item>,
     /// Items that go as they are, but for their marks, oldest first.
@@ -42,6 +44,7 @@ impl<'a> Context<'a> {
         let (before, rest) = items.split_at_checked(from).unwrap_or((items, &[]));
         let is_pinned = |item: &&Item| marks.get(&item.id) == Some(&Mark::Pinned);
         Self {
+            accepted_plan: None,
             summary,
             pinned: before.iter().filter(is_pinned).collect(),
             items: rest.iter().filter(|item| summary_of(item).is_none()).collect(),
@@ -52,6 +55,7 @@ impl<'a> Context<'a> {
     /// Items without a summary and marks, for what came since a moment.
     pub fn plain(items: &'a [Item], marks: &'a Marks) -> Self {
         Self {
+            accepted_plan: None,
             summary: None,
             pinned: Vec::new(),
             items: items.iter().collect(),

@@ -140,6 +140,10 @@ impl Conversation<'_> {
             self.pinned(item, &mut parts);
             self.push_user(Some(item), parts);
         }
+        if let Some(accepted) = self.context.accepted_plan {
+            let text = format!("[The plan that the user accepted:]\n\n{accepted}");
+            self.push_user(None, vec![Part::Text(text)]);
+        }
         if !plan.is_empty() {
             self.push_user(None, vec![Part::Text(plan_text("[The plan as it stands:", plan))]);
         }

@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use cairn_protocol::{
-    Activity, Approval, Delta, Event, EventBody, Item, ItemBody, ItemId, ItemState, MarkedItem, Question,
-    QueuedMessage, Session, SessionSnapshot, TodoItem, Turn, TurnId,
+    AcceptedPlan, Activity, Approval, Delta, Event, EventBody, Item, ItemBody, ItemId, ItemState, MarkedItem,
+    Question, QueuedMessage, Session, SessionSnapshot, TodoItem, Turn, TurnId,
 };
 
 use crate::context::{Context, Marks};
@@ -26,6 +26,8 @@ pub struct SessionLog {
     pub question: Option<Question>,
     /// The plan as last written.
     pub plan: Vec<TodoItem>,
+    /// The plan in words that the person accepted last.
+    pub accepted_plan: Option<AcceptedPlan>,
     /// Messages that wait.
     pub queue: Vec<QueuedMessage>,
     marks: Marks,
@@ -46,6 +48,7 @@ impl SessionLog {
             approvals: Vec::new(),
             question: None,
             plan: Vec::new(),
+            accepted_plan: None,
             queue: Vec::new(),
             marks: Marks::new(),
             draft: String::new(),
@@ -107,6 +110,7 @@ impl SessionLog {
             }
             EventBody::SessionChanged { session } => self.session = session,
             EventBody::PlanChanged { plan } => self.plan = plan,
+            EventBody::PlanAccepted { accepted } => self.accepted_plan = Some(accepted),
             EventBody::QueueChanged { queue } => self.queue = queue,
             EventBody::ItemMarked { item, mark } => {
                 match mark {
@@ -184,7 +188,9 @@ impl SessionLog {
 
     /// What of it goes to the model.
     pub fn context(&self) -> Context<'_> {
-        Context::of(&self.items, &self.marks)
+        let mut context = Context::of(&self.items, &self.marks);
+        context.accepted_plan = self.accepted_plan.as_ref().map(|plan| plan.text.as_str());
+        context
     }
 
     /// One item.
@@ -218,6 +224,7 @@ impl SessionLog {
             approvals: self.approvals.clone(),
             question: self.question.clone(),
             plan: self.plan.clone(),
+            accepted_plan: self.accepted_plan.clone(),
             queue: self.queue.clone(),
             marks: self
                 .items

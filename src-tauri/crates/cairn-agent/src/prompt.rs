@@ -116,7 +116,7 @@ pub fn assemble(surroundings: &Surroundings, mode: Mode, window: Option<u64>) ->
     add("environment", environment(surroundings, small));
     add("instructions", instructions(&surroundings.instructions));
     add("memory", memory(&surroundings.memory));
-    add("mode", mode_text(mode).to_owned());
+    add("mode", mode_text(mode, small).to_owned());
     prompt
 }
 
@@ -245,11 +245,19 @@ fn instructions(files: &[Instructions]) -> String {
     out
 }
 
-fn mode_text(mode: Mode) -> &'static str {
+fn mode_text(mode: Mode, small: bool) -> &'static str {
     match mode {
+        Mode::Plan if small => {
+            "Plan mode: change nothing. Read and search, then call `exit_plan_mode` with the whole plan: what changes \
+             where, in which order, how it is checked. Only the user leaves plan mode."
+        }
         Mode::Plan => {
-            "Plan mode: nothing may be changed and no command run. Find out what is needed, then present a plan for \
-             approval."
+            "Plan mode is on: no file may be changed, and commands other than plain reading are refused.\n\
+             - Read and search until you know what is needed and where. Ask with `ask_user` what only the user can decide.\n\
+             - Then call `exit_plan_mode` with the whole plan in Markdown: what changes where (files, functions), in which \
+             order, how it will be checked, what is left out and why. Short and concrete; no step that only says to look.\n\
+             - Only the user leaves plan mode, by accepting the plan. Do not ask for it in words, and do not try to change \
+             something before."
         }
         Mode::Manual | Mode::AcceptEdits | Mode::Auto => "",
     }

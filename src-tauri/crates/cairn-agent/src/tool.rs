@@ -236,6 +236,8 @@ pub struct ToolOutcome {
     pub commands: u32,
     /// The plan, when it was written.
     pub plan: Option<Vec<TodoItem>>,
+    /// The session is in plan mode from now on. A tool can only take freedom, never give any.
+    pub enters_plan: bool,
     /// Set when the tool kept the whole output itself.
     pub output: Option<OutputId>,
 }

@@ -29,6 +29,7 @@ mod ending;
 mod gate;
 mod messages;
 mod outside;
+mod planning;
 mod rerun;
 mod restore;
 mod stuck;
@@ -239,7 +240,7 @@ impl TurnMachine {
 
     // ---- the session around the request
 
-    fn set_mode(&mut self, mode: Mode) {
+    pub(super) fn set_mode(&mut self, mode: Mode) {
         self.policy.mode = mode;
         self.change_session(|session| session.mode = mode);
     }

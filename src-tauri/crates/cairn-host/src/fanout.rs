@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cairn_agent::driver::EventSink;
 use cairn_exec::Group;
 use cairn_protocol::{
-    Delta, Event, EventBody, Item, ItemBody, ItemId, Notice, SessionId, Summary, UnixMillis, WIRE_VERSION,
+    AcceptedPlan, Approval, ApprovalSubject, Delta, Event, EventBody, Item, ItemBody, ItemId, Notice,
+    SessionId, Summary, UnixMillis, WIRE_VERSION,
 };
 use tokio::sync::mpsc;
 
@@ -149,6 +150,8 @@ impl Inner {
                 }
                 draw_item(item);
             }
+            EventBody::ApprovalRequested { approval } => draw_card(approval),
+            EventBody::PlanAccepted { accepted } => draw_plan(accepted),
             EventBody::ItemUpdated { item } | EventBody::ItemCompleted { item } => {
                 self.growing.remove(&item.id);
                 draw_item(item);
@@ -164,6 +167,18 @@ pub(crate) fn draw_item(item: &mut Item) {
     if let ItemBody::Assistant { text } | ItemBody::Summary(Summary { text, .. }) = &item.body {
         item.rendered = Some(render::markdown(text));
     }
+}
+
+/// Adds the typed tree of a plan that is asked about.
+pub(crate) fn draw_card(approval: &mut Approval) {
+    if let ApprovalSubject::Plan { text, rendered } = &mut approval.subject {
+        *rendered = Some(render::markdown(text));
+    }
+}
+
+/// Adds the typed tree of a plan that was accepted.
+pub(crate) fn draw_plan(accepted: &mut AcceptedPlan) {
+    accepted.rendered = Some(render::markdown(&accepted.text));
 }
 
 fn is_for_the_list(body: &EventBody) -> bool {

@@ -182,8 +182,18 @@ fn about(approval: &Approval) -> (WaitingKind, Vec<ShownSpan>) {
         ApprovalSubject::Connect { host, .. } => (WaitingKind::Connect, host.clone()),
         ApprovalSubject::Search { query, .. } => (WaitingKind::Search, query.clone()),
         ApprovalSubject::Remember { fact } => (WaitingKind::Remember, fact.clone()),
+        ApprovalSubject::Plan { text, .. } => (WaitingKind::Plan, show(first_line(text), Show::Name)),
         ApprovalSubject::Other { shown } => (WaitingKind::Other, shown.clone()),
     }
+}
+
+/// What a plan begins with, without the marks of a heading.
+fn first_line(text: &str) -> &str {
+    let line = text
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default();
+    line.trim_start_matches(['#', ' ']).trim()
 }
 
 fn first_words(question: &Question) -> String {

@@ -101,6 +101,8 @@ pub enum Effect {
         /// The request has read text from outside the user's machine: what is to be kept may be somebody else's words.
         doubtful: bool,
     },
+    /// Leaves plan mode, so that a plan is carried out: only the person's answer to the plan does.
+    LeavePlan,
     /// Touches only the agent's own things: plan, question, status. Never asks.
     Own,
 }

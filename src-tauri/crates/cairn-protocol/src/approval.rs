@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{ApprovalId, CallId, Decided, FileDiff, ItemId, ShownSpan, TurnId, UnixMillis};
+use crate::{ApprovalId, CallId, Decided, FileDiff, ItemId, Mode, RichBlock, ShownSpan, TurnId, UnixMillis};
 
 /// One card that waits for the person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
@@ -82,6 +82,16 @@ pub enum ApprovalSubject {
     Remember {
         /// The whole fact.
         fact: Vec<ShownSpan>,
+    },
+    /// A plan would be carried out, and plan mode left. Answered with [`ApprovalAnswer::CarryOut`] or
+    /// [`ApprovalAnswer::Deny`], which keeps planning.
+    Plan {
+        /// The whole plan, Markdown.
+        text: String,
+        /// Its typed tree; only in what is sent to a window.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        rendered: Option<Vec<RichBlock>>,
     },
     /// Anything else, in words.
     Other {
@@ -179,6 +189,13 @@ pub enum ApprovalAnswer {
     AllowChanged {
         /// The choices.
         hunks: Vec<HunkChoice>,
+    },
+    /// Leave plan mode and carry the plan out. SPEC T32.
+    CarryOut {
+        /// Manual or accept-edits.
+        mode: Mode,
+        /// The plan as the person changed it; none where it was taken as it is.
+        plan: Option<String>,
     },
     /// Do not run it; the agent goes on.
     Skip,

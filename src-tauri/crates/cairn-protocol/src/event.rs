@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    Approval, ApprovalId, ApprovalResolution, CallId, ContextMeter, Item, ItemId, Mark, Notice, Process,
-    Question, QuestionAnswer, QuestionId, QueuedMessage, RichBlock, Session, SessionId, TodoItem, Turn,
-    UnixMillis,
+    AcceptedPlan, Approval, ApprovalId, ApprovalResolution, CallId, ContextMeter, Item, ItemId, Mark, Notice,
+    Process, Question, QuestionAnswer, QuestionId, QueuedMessage, RichBlock, Session, SessionId, TodoItem,
+    Turn, UnixMillis,
 };
 
 /// One thing that happened in one session.
@@ -105,6 +105,11 @@ pub enum EventBody {
     PlanChanged {
         /// All entries.
         plan: Vec<TodoItem>,
+    },
+    /// The person accepted a plan, which is carried out from now on.
+    PlanAccepted {
+        /// The plan as it is carried out.
+        accepted: AcceptedPlan,
     },
     /// Messages were queued, edited, sent or dropped.
     QueueChanged {

@@ -22,6 +22,8 @@ pub enum WaitingKind {
     Search,
     /// A fact would be remembered.
     Remember,
+    /// A plan would be carried out.
+    Plan,
     /// Anything else.
     Other,
     /// A question of the model's.

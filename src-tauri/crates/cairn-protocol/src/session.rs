@@ -5,7 +5,7 @@ use ts_rs::TS;
 
 use crate::{
     Activity, ApiError, Approval, ChangeKind, ContextMeter, Item, MarkedItem, ProjectKey, Question, QueueId,
-    SessionId, TodoItem, TurnId, UnixMillis, Usage,
+    RichBlock, SessionId, TodoItem, TurnId, UnixMillis, Usage,
 };
 
 /// How much may happen without a click. SPEC P8.
@@ -193,6 +193,23 @@ pub struct LeaseHolder {
     pub since: UnixMillis,
 }
 
+/// Characters a plan may have.
+pub const MOST_PLAN: usize = 20_000;
+
+/// A plan in words that the person accepted. SPEC T32.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct AcceptedPlan {
+    /// The whole plan, Markdown, as the person left it.
+    pub text: String,
+    /// When it was accepted.
+    pub at: UnixMillis,
+    /// Its typed tree; made by the host for windows, never stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub rendered: Option<Vec<RichBlock>>,
+}
+
 /// All that a window needs to draw a session; events with a larger `seq` go on from here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
@@ -209,6 +226,9 @@ pub struct SessionSnapshot {
     pub question: Option<Question>,
     /// The plan as last written.
     pub plan: Vec<TodoItem>,
+    /// The plan that the person accepted last.
+    #[serde(default)]
+    pub accepted_plan: Option<AcceptedPlan>,
     /// Messages that wait for the running request.
     pub queue: Vec<QueuedMessage>,
     /// Items of which the model gets something else than the plain item, in the order of the transcript.

@@ -10,6 +10,8 @@ pub mod context_status;
 pub mod delete_file;
 pub mod edit_file;
 mod editing;
+pub mod enter_plan_mode;
+pub mod exit_plan_mode;
 pub mod git;
 pub mod glob;
 pub mod grep;
@@ -94,6 +96,8 @@ pub fn all(
         ),
         // What these tell are the words of the model and the person.
         Arc::new(todo_write::TodoWrite::new()),
+        Arc::new(enter_plan_mode::EnterPlanMode::new()),
+        Arc::new(exit_plan_mode::ExitPlanMode::new()),
         Arc::new(ask_user::AskUser::new()),
         Arc::new(remember::Remember::new(memory)),
         Arc::new(context_status::ContextStatus::new()),

@@ -55,6 +55,7 @@ export const inbox = {
   'inbox.kind.connect': 'Connect',
   'inbox.kind.search': 'Search',
   'inbox.kind.remember': 'Remember',
+  'inbox.kind.plan': 'Plan',
   'inbox.kind.other': 'Tool',
   'inbox.kind.question': 'Question',
 } as const;
@@ -216,6 +217,19 @@ export const trail = {
 
 export const plan = {
   'plan.title': 'Plan',
+  'plan.accepted': 'The plan you accepted',
+  'plan_card.text': 'Plan',
+  'plan_card.changed': 'Changed by you.',
+  'plan_card.comment': 'What should be different?',
+  'plan_card.keep_stops': 'Without a comment the agent stops, and plan mode stays on.',
+  'plan_card.keep_goes_on': 'The agent gets your comment and plans on.',
+  'plan_card.impossible': 'A plan has at least a word and at most 20,000 characters.',
+  'plan_card.as_proposed': 'As proposed',
+  'plan_card.done': 'Done',
+  'plan_card.keep': 'Keep planning',
+  'plan_card.keep_dots': 'Keep planning…',
+  'plan_card.accept_edits': 'Carry out, accept edits',
+  'plan_card.ask_me': 'Carry out, ask me',
   'plan.none': 'The model has written no plan yet.',
   'plan.count': '{done} of {total}',
   'plan.add': 'Add a step',

@@ -24,6 +24,7 @@ pub(super) fn input(mut input: Input, mask: Mask<'_>) -> Input {
         Input::SetPlan(items) => plan(items, mask),
         Input::AnswerApproval { answer, .. } => match answer {
             ApprovalAnswer::Deny { note } => maybe(note, mask),
+            ApprovalAnswer::CarryOut { plan, .. } => maybe(plan, mask),
             ApprovalAnswer::AllowOnce
             | ApprovalAnswer::AllowAlways { .. }
             | ApprovalAnswer::AcceptEdits
@@ -120,6 +121,7 @@ fn subject(subject: &mut ApprovalSubject, mask: Mask<'_>) {
             spans(query, mask);
             spans(engine, mask);
         }
+        ApprovalSubject::Plan { text, .. } => put(text, mask),
         ApprovalSubject::Read { path: shown }
         | ApprovalSubject::Remember { fact: shown }
         | ApprovalSubject::Other { shown } => spans(shown, mask),

@@ -8,7 +8,7 @@ use cairn_protocol::{
 };
 
 use super::calls::{Agreed, Stage};
-use super::{Phase, TurnMachine, choices, internal};
+use super::{Phase, TurnMachine, choices, internal, planning};
 use crate::effect::{Effect, PreparedFacts};
 use crate::tool::ToolOutcome;
 
@@ -46,6 +46,7 @@ impl TurnMachine {
             | ApprovalSubject::Remember { fact: shown } => {
                 shown.iter().any(|span| span.kind == ShownKind::Chip)
             }
+            ApprovalSubject::Plan { text, .. } => planning::has_hidden(text),
             ApprovalSubject::Edit { diffs } => diffs
                 .iter()
                 .flat_map(|diff| &diff.hunks)
@@ -110,7 +111,9 @@ impl TurnMachine {
                 label: RowLabel::Network,
                 shown: engine.clone(),
             }],
-            ApprovalSubject::Remember { .. } | ApprovalSubject::Other { .. } => Vec::new(),
+            ApprovalSubject::Remember { .. }
+            | ApprovalSubject::Plan { .. }
+            | ApprovalSubject::Other { .. } => Vec::new(),
         }
     }
 
@@ -138,6 +141,7 @@ impl TurnMachine {
             return Err(stale());
         }
         let bad = |text: &str| Err(ApiError::new(ErrorCode::BadRequest, text));
+        planning::check(card, answer)?;
         match answer {
             ApprovalAnswer::AllowAlways { rules, .. }
                 if rules.is_empty()
@@ -188,6 +192,7 @@ impl TurnMachine {
                 self.policy.edits = Edits::Accepted;
                 self.agree(card, &item, digest, None);
             }
+            ApprovalAnswer::CarryOut { mode, plan } => self.carry_out(card, &item, mode, plan),
             ApprovalAnswer::Skip => {
                 self.resolve_card(card.id, ApprovalResolution::Skipped);
                 let text =
@@ -245,13 +250,19 @@ impl TurnMachine {
             call: card.call.clone(),
         });
         if let Some(note) = note {
-            let text = format!(
-                "The user denied this call: it did not run and nothing changed. The user says: {note}"
-            );
+            let text = match card.subject {
+                ApprovalSubject::Plan { .. } => planning::kept(&note),
+                _ => format!(
+                    "The user denied this call: it did not run and nothing changed. The user says: {note}"
+                ),
+            };
             self.refuse(&card.call, ItemState::Denied, &text, Some(Decided::Person));
             self.schedule();
         } else {
-            let text = "The user denied this call: it did not run and nothing changed.";
+            let text = match card.subject {
+                ApprovalSubject::Plan { .. } => planning::KEPT,
+                _ => "The user denied this call: it did not run and nothing changed.",
+            };
             self.refuse(&card.call, ItemState::Denied, text, Some(Decided::Person));
             if let Phase::Calling { calls, .. } = std::mem::replace(&mut self.phase, Phase::Idle) {
                 let text = "It did not run: the user denied another call of this reply.";
@@ -346,7 +357,7 @@ impl TurnMachine {
         self.end_own(&question.call, &item, ToolOutcome::ok(text));
     }
 
-    fn end_own(&mut self, id: &CallId, item: &ItemId, outcome: ToolOutcome) {
+    pub(super) fn end_own(&mut self, id: &CallId, item: &ItemId, outcome: ToolOutcome) {
         self.effects.push(Effect::Forget { call: id.clone() });
         if self.log.item(item).is_none() {
             return self.finish(TurnOutcome::Failed {
@@ -430,6 +441,7 @@ fn title(subject: &ApprovalSubject, target: &str) -> String {
         ApprovalSubject::Connect { host, .. } => format!("Connect to {}?", shown_text(host)),
         ApprovalSubject::Search { .. } => "Search the web?".to_owned(),
         ApprovalSubject::Remember { .. } => "Remember this?".to_owned(),
+        ApprovalSubject::Plan { .. } => "Carry out this plan?".to_owned(),
         ApprovalSubject::Other { .. } => "Allow this?".to_owned(),
     }
 }

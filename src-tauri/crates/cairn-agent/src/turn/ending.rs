@@ -138,6 +138,9 @@ impl TurnMachine {
         if let Some(plan) = outcome.plan {
             self.record(EventBody::PlanChanged { plan });
         }
+        if outcome.enters_plan {
+            self.enter_plan_mode();
+        }
     }
 
     fn count_session_changes(&mut self) {

@@ -14,6 +14,9 @@ const TARGET: usize = 200;
 
 impl TurnMachine {
     pub(super) fn judge(&mut self, id: &CallId, item: &ItemId, facts: PreparedFacts) {
+        if let Some(plan) = self.plan_for_nobody(&facts) {
+            return self.answer_with_plan(id, item, plan);
+        }
         match self.decide(&facts.effects) {
             Decision::Allow { by, runs } => {
                 let how = How {

@@ -19,6 +19,8 @@ mod aside;
 mod choices;
 #[path = "tests/outside.rs"]
 mod outside;
+#[path = "tests/planning.rs"]
+mod planning;
 #[path = "tests/property.rs"]
 mod property;
 #[path = "tests/reasoning.rs"]
@@ -78,6 +80,8 @@ fn tools() -> Vec<ToolFacts> {
         ("grep", ToolClass::Read),
         ("web_fetch", ToolClass::Read),
         ("edit_file", ToolClass::Edit),
+        ("enter_plan_mode", ToolClass::Own),
+        ("exit_plan_mode", ToolClass::Own),
         ("shell", ToolClass::Run),
         ("ask_user", ToolClass::Own),
         ("web_fetch", ToolClass::Read),
@@ -209,6 +213,10 @@ fn facts(would: Would, digest: &str) -> PreparedFacts {
             })
         }
         Would::WritePath { .. } => Some(ApprovalSubject::Edit { diffs: Vec::new() }),
+        Would::LeavePlan => Some(ApprovalSubject::Plan {
+            text: "1. Rename it".to_owned(),
+            rendered: None,
+        }),
         Would::SearchWeb => Some(ApprovalSubject::Search {
             query: cairn_policy::show("rust", cairn_policy::Show::Name),
             engine: cairn_policy::show("html.duckduckgo.com", cairn_policy::Show::Name),

@@ -88,6 +88,8 @@ impl Window {
             Err(error) => return Err(error),
         };
         snapshot.items.iter_mut().for_each(fanout::draw_item);
+        snapshot.approvals.iter_mut().for_each(fanout::draw_card);
+        snapshot.accepted_plan.iter_mut().for_each(fanout::draw_plan);
         Ok(snapshot)
     }
 

@@ -152,6 +152,7 @@ pub(super) fn judge_one(policy: &Policy, effect: &Effect) -> Verdict {
             reach::judge_host(policy, effect, &reached)
         }
         Effect::SearchWeb => reach::judge_search(policy, effect),
+        Effect::LeavePlan => judge_plan(policy),
         Effect::Remember { doubtful } => reach::judge_memory(policy, effect, *doubtful),
     }
 }
@@ -196,6 +197,7 @@ fn refused(policy: &Policy, effect: &Effect, line: Option<(&Line, &Cover)>) -> O
             | Effect::ReadPath { .. }
             | Effect::ReachHost { .. }
             | Effect::SearchWeb
+            | Effect::LeavePlan
             | Effect::Own => {
                 return None;
             }
@@ -203,6 +205,18 @@ fn refused(policy: &Policy, effect: &Effect, line: Option<(&Line, &Cover)>) -> O
         return Some(plan_denies(what));
     }
     None
+}
+
+/// Whether a plan is carried out is the person's word, whatever mode, rules and flags say. SPEC T32.
+fn judge_plan(policy: &Policy) -> Verdict {
+    if policy.mode == Mode::Plan {
+        return Verdict::Ask(Question::bare("Only you can leave plan mode."));
+    }
+    Verdict::Deny {
+        why: "Plan mode is not on, so there is no plan to accept. Go on, or call `enter_plan_mode` first."
+            .to_owned(),
+        by: Decided::Mode,
+    }
 }
 
 /// The wall of plan mode.
