@@ -14,10 +14,10 @@ mod story;
 
 use cairn_host::parts::Input;
 use cairn_protocol::{
-    ApprovalAnswer, ContextChoice, EventBody, ItemBody, ItemState, Mode, SessionSnapshot, Summary,
+    Activity, ApprovalAnswer, ContextChoice, EventBody, ItemBody, ItemState, Mode, SessionSnapshot, Summary,
     SummaryAuthor, SummaryCause, TurnOutcome,
 };
-use cairn_testkit::provider::Reply;
+use cairn_testkit::provider::{Reply, Script};
 use serde_json::{Value, json};
 use story::{Says, Story};
 
@@ -417,4 +417,80 @@ async fn t32_a_plan_is_made_behind_the_wall_accepted_by_the_person_and_carried_o
     let last = bodies.last().unwrap();
     assert!(!system(last).contains("Plan mode"), "and leaves");
     assert!(last.to_string().contains("and nothing else"), "{last}");
+}
+
+/// How many tokens the server of the next test counts for every four bytes.
+const COUNTS: f64 = 1.4;
+
+#[tokio::test]
+async fn c1_over_200_turns_the_meter_is_within_5_percent_of_what_the_server_counts_and_decides() {
+    let notes = "The tide turns at noon, and the harbour lies dry.\n".repeat(40);
+    let replies = (0..400).map(|n: usize| match n % 5 {
+        0 => Reply::call("read_file", json!({ "path": format!("n{}.txt", n % 7) })),
+        3 => Reply::text(&"Nothing of note. ".repeat(n % 37)),
+        _ => Reply::text("Yes."),
+    });
+    let files: Vec<(String, String)> = (0..7)
+        .map(|n| (format!("n{n}.txt"), notes[n * 90..].to_owned()))
+        .collect();
+    let files: Vec<(&str, &[u8])> = files
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_bytes()))
+        .collect();
+    let script = Script {
+        counts: COUNTS,
+        last: Some(Reply::text("The harbour and its tides.")),
+        ..Script::new(replies)
+    };
+    let mut story = Story::of(&files, script, "context_window = 32000").await;
+    let (mut shown, mut before_each) = (None, Vec::new());
+    for turn in 0..200 {
+        story
+            .send(&format!(
+                "Question {turn}: {}",
+                "and what then? ".repeat(turn % 11)
+            ))
+            .await;
+        story
+            .until(|body| {
+                match body {
+                    EventBody::MeterChanged { meter } => shown = meter.used,
+                    // What is shown when a request goes out is what was thought to be in it.
+                    EventBody::ActivityChanged {
+                        activity: Activity::WaitingForModel { .. },
+                    } => before_each.push(shown),
+                    _ => {}
+                }
+                matches!(body, EventBody::TurnCompleted { .. })
+            })
+            .await;
+    }
+    let counted: Vec<u64> = bodies(&story)
+        .iter()
+        .filter(|body| body.get("tools").is_some())
+        .map(|body| (body.to_string().len() as f64 / 4.0 * COUNTS).round() as u64)
+        .collect();
+    assert_eq!(before_each.len(), counted.len());
+    let worst = before_each
+        .iter()
+        .zip(&counted)
+        .skip(2)
+        // Right after a summary nothing is known until the reply, and that is what is shown.
+        .filter_map(|(shown, counted)| Some((shown.as_ref()?, counted)))
+        .map(|(shown, counted)| (*shown as f64 - *counted as f64).abs() / *counted as f64)
+        .fold(0.0, f64::max);
+    assert!(worst <= 0.05, "{worst}: {before_each:?}\n{counted:?}");
+    let snapshot = story.session.handle.snapshot().await.unwrap();
+    let compacts_at = snapshot.meter.compacts_at.unwrap();
+    let summaries = summaries(&snapshot);
+    assert!(summaries.len() >= 2, "{}", summaries.len());
+    for summary in summaries {
+        assert_eq!(summary.cause, SummaryCause::Window);
+        // It is made when the number that is shown passes the mark, and not long after.
+        assert!(
+            (compacts_at..compacts_at * 11 / 10).contains(&summary.before),
+            "{}",
+            summary.before
+        );
+    }
 }

@@ -58,7 +58,12 @@ impl Story {
 
     /// The same with more lines in the model's profile.
     pub(crate) async fn begin_with(files: &[(&str, &[u8])], replies: Vec<Reply>, profile: &str) -> Self {
-        let server = ScriptedServer::start(Script::new(replies)).await.unwrap();
+        Self::of(files, Script::new(replies), profile).await
+    }
+
+    /// The same with a server of its own kind.
+    pub(crate) async fn of(files: &[(&str, &[u8])], script: Script, profile: &str) -> Self {
+        let server = ScriptedServer::start(script).await.unwrap();
         let files = TempProject::new(files.iter().copied()).unwrap();
         let home = TempDir::new().unwrap();
         let config = format!(
@@ -98,6 +103,12 @@ impl Story {
 
     /// Sends a message and answers what is asked until the request ends.
     pub(crate) async fn request(&mut self, text: &str, says: Vec<Says>) -> TurnOutcome {
+        self.send(text).await;
+        self.until_end(says.into()).await
+    }
+
+    /// Sends a message.
+    pub(crate) async fn send(&mut self, text: &str) {
         let (turn, queue) = (self.host.fresh_id().into(), self.host.fresh_id().into());
         let (text, attachments, when) = (text.to_owned(), Vec::new(), SendWhen::Queue);
         self.session
@@ -111,7 +122,6 @@ impl Story {
             })
             .await
             .unwrap();
-        self.until_end(says.into()).await
     }
 
     pub(crate) async fn until_end(&mut self, mut says: VecDeque<Says>) -> TurnOutcome {
@@ -168,13 +178,13 @@ impl Story {
     }
 
     /// Waits for an event.
-    pub(crate) async fn until(&mut self, wanted: impl Fn(&EventBody) -> bool) {
+    pub(crate) async fn until(&mut self, wanted: impl FnMut(&EventBody) -> bool) {
         until(&mut self.events, wanted).await;
     }
 }
 
 /// Waits for an event of a subscription.
-pub(crate) async fn until(events: &mut Subscription, wanted: impl Fn(&EventBody) -> bool) {
+pub(crate) async fn until(events: &mut Subscription, mut wanted: impl FnMut(&EventBody) -> bool) {
     loop {
         let event = tokio::time::timeout(std::time::Duration::from_mins(1), events.events.recv());
         if wanted(&event.await.unwrap().unwrap().body) {

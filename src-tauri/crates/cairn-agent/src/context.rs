@@ -52,17 +52,6 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Items without a summary and marks, for what came since a moment.
-    pub fn plain(items: &'a [Item], marks: &'a Marks) -> Self {
-        Self {
-            accepted_plan: None,
-            summary: None,
-            pinned: Vec::new(),
-            items: items.iter().collect(),
-            marks,
-        }
-    }
-
     /// The mark of an item.
     pub fn mark(&self, item: &Item) -> Option<&'a Mark> {
         self.marks.get(&item.id)

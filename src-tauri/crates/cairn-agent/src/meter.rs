@@ -52,7 +52,10 @@ pub struct Meter {
     rules: u64,
     notes: u64,
     reported: Option<Reported>,
+    /// The provider's tokens for one of ours, by its last count.
     factor: f64,
+    /// The same by a refusal that told no count: a guess, and gone with the next count.
+    guess: Option<f64>,
     /// Older parts were summarised, and no reply has told yet what is left.
     unknown: bool,
 }
@@ -60,7 +63,9 @@ pub struct Meter {
 #[derive(Clone, Copy, Debug)]
 struct Reported {
     tokens: u64,
-    items: usize,
+    /// What the transcript was estimated at, the reply included. A call's result comes later into an item that is there
+    /// already, so that counting items would miss it.
+    estimate: u64,
 }
 
 /// Estimated tokens of a transcript by kind.
@@ -163,6 +168,7 @@ impl Meter {
             notes,
             reported: None,
             factor: 1.0,
+            guess: None,
             unknown: false,
         }
     }
@@ -186,27 +192,43 @@ impl Meter {
         {
             return Count::NoCount;
         }
-        if estimate >= LEAST_CUT && input < self.scaled(estimate) / 10 * 4 {
-            return Count::Cut {
-                sent: self.scaled(estimate),
-            };
+        // By what was counted: a guess that was too high must not call the next count a lie.
+        let sent = self.counted().scaled(estimate);
+        if estimate >= LEAST_CUT && input < sent / 10 * 4 {
+            return Count::Cut { sent };
         }
         if estimate > 200 {
             self.factor = (input as f64 / estimate as f64).clamp(0.5, 4.0);
         }
+        self.guess = None;
         self.unknown = false;
         self.reported = Some(Reported {
             tokens: input.saturating_add(output.min(MOST_MORE * 100)),
-            items: items.len(),
+            estimate: Shares::of(&log.context()).sum(),
         });
         Count::Taken
     }
 
-    /// The server refused as too long what was thought to take `used` tokens of a window: it counts more.
+    /// The server refused as too long what was thought to take `used` tokens of a window: it seems to count more. That
+    /// is only a guess, since a server may refuse for another reason with the same words.
     pub fn overflowed(&mut self, used: u64, window: u64) {
         let more = window as f64 / used.max(1) as f64;
-        self.factor = (self.factor * more.max(1.1)).clamp(0.5, 4.0);
+        self.guess = Some((self.factor() * more.max(1.1)).clamp(0.5, 4.0));
         self.reported = None;
+    }
+
+    /// The meter by counts alone, without what was guessed from a refusal. Only this may say that something can never be
+    /// sent: a guess makes room, and then the server decides.
+    #[must_use]
+    pub fn counted(&self) -> Self {
+        Self {
+            guess: None,
+            ..self.clone()
+        }
+    }
+
+    fn factor(&self) -> f64 {
+        self.guess.unwrap_or(self.factor)
     }
 
     /// Older parts were summarised: nothing is known until the next reply.
@@ -224,6 +246,7 @@ impl Meter {
     pub fn model_changed(&mut self) {
         self.reported = None;
         self.factor = 1.0;
+        self.guess = None;
         self.unknown = false;
     }
 
@@ -234,24 +257,22 @@ impl Meter {
 
     /// Tokens the next request would take.
     pub fn used(&self, log: &SessionLog) -> u64 {
+        let estimate = Shares::of(&log.context()).sum();
         let (base, added) = match self.reported {
-            Some(reported) => {
-                let since = log.items().get(reported.items..).unwrap_or_default();
-                (reported.tokens, Shares::of(&Context::plain(since, log.marks())))
-            }
-            None => (self.scaled(self.rules + self.notes), Shares::of(&log.context())),
+            Some(reported) => (reported.tokens, estimate.saturating_sub(reported.estimate)),
+            None => (self.scaled(self.rules + self.notes), estimate),
         };
-        base.saturating_add(self.scaled(added.sum()))
+        base.saturating_add(self.scaled(added))
     }
 
     /// An estimate, corrected by what the provider counts.
     pub fn scaled(&self, estimate: u64) -> u64 {
-        (estimate as f64 * self.factor).round() as u64
+        (estimate as f64 * self.factor()).round() as u64
     }
 
     /// How many estimated tokens make this many of the provider's.
     pub fn estimated(&self, tokens: u64) -> u64 {
-        (tokens as f64 / self.factor).round() as u64
+        (tokens as f64 / self.factor()).round() as u64
     }
 
     /// The reading for a model; without one the window is not known.
@@ -382,6 +403,21 @@ mod tests {
         assert_eq!(meter.reported(&log, 1, 6_000, 10), Count::Taken);
         // A little text is counted as it comes.
         assert_eq!(Meter::new(100, 0).reported(&log, 1, 20, 1), Count::Taken);
+    }
+
+    #[test]
+    fn c1_a_refusal_without_a_count_is_a_guess_that_the_next_count_ends() {
+        let mut meter = Meter::new(3_000, 0);
+        let log = log(&["hello"]);
+        meter.overflowed(meter.used(&log), 16_000);
+        assert!(meter.fixed() > 10_000, "room is made as if it were true");
+        assert_eq!(meter.counted().fixed(), 3_000, "but nothing is given up for it");
+        assert_eq!(
+            meter.reported(&log, 1, 3_100, 10),
+            Count::Taken,
+            "and the next count is no lie"
+        );
+        assert!((3_000..3_200).contains(&meter.fixed()), "{}", meter.fixed());
     }
 
     #[test]

@@ -72,6 +72,8 @@ impl TurnMachine {
         }
         reply.sent_items = self.log.items().len();
         self.phase = Phase::Asking(reply);
+        // What is shown while the model works is what it got.
+        self.show_meter();
         self.set_activity(Activity::WaitingForModel { since: self.now });
         self.effects.push(Effect::AskModel);
     }

@@ -62,10 +62,12 @@ impl TurnMachine {
         let Some(room) = self.model.as_ref().and_then(Room::of) else {
             return Need::Nothing;
         };
-        let (used, fixed) = (self.meter.used(&self.log), self.meter.fixed());
+        let counted = self.meter.counted();
+        let (least, fixed) = (counted.used(&self.log), counted.fixed());
         if fixed.saturating_add(LEAST_REPLY) > room.request {
-            return Need::Never(self.never_fits(room, used, fixed));
+            return Need::Never(self.never_fits(room, least, fixed));
         }
+        let used = self.meter.used(&self.log);
         let grown = self
             .summarised_at
             .is_none_or(|at| used > at.saturating_add(room.request / 10));
@@ -74,8 +76,8 @@ impl TurnMachine {
         {
             return Need::Summary(cut);
         }
-        if used.saturating_add(LEAST_REPLY) > room.window {
-            return Need::Never(self.never_fits(room, used, fixed));
+        if least.saturating_add(LEAST_REPLY) > room.window {
+            return Need::Never(self.never_fits(room, least, fixed));
         }
         Need::Nothing
     }

@@ -32,6 +32,9 @@ pub struct Script {
     pub strict: bool,
     /// Tokens that the model holds, a token being four bytes; what is longer is refused. 0 for no limit.
     pub holds: u64,
+    /// Tokens that the server counts for every four bytes of a request and a reply; what a reply says itself goes before.
+    /// 0 for none.
+    pub counts: f64,
     /// Pictures that one request may have.
     pub most_pictures: usize,
     /// Bytes that one picture may have as base64.
@@ -54,6 +57,7 @@ impl Default for Script {
             context_window: 32_768,
             strict: true,
             holds: 0,
+            counts: 0.0,
             most_pictures: 100,
             most_picture_bytes: 5 * 1024 * 1024 * 4 / 3,
             replies: VecDeque::new(),
@@ -297,6 +301,17 @@ impl Reply {
             "prompt_tokens_details": { "cached_tokens": cached },
         }));
         self
+    }
+
+    /// The same with the count of a server that takes so many tokens for four bytes.
+    pub(super) fn counted(self, body: &Value, counts: f64) -> Self {
+        if counts <= 0.0 || self.usage.is_some() {
+            return self;
+        }
+        let said: usize = self.words().iter().map(|(words, _)| words.len()).sum();
+        let tokens = |bytes: usize| (bytes as f64 / 4.0 * counts).round() as u64;
+        let (prompt, completion) = (tokens(super::strict::text_bytes(body)), tokens(said).max(1));
+        self.usage(prompt, 0, completion)
     }
 
     /// The same, cut after that many bytes of its body.

@@ -80,11 +80,11 @@ async fn exchange(
             ended(End::Answered);
             return after;
         }
-        let reply = shared
-            .script
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take(&body);
+        let (reply, counts) = {
+            let mut script = shared.script.lock().unwrap_or_else(PoisonError::into_inner);
+            (script.take(&body), script.counts)
+        };
+        let reply = reply.map(|reply| reply.counted(&body, counts));
         let reply = reply.unwrap_or_else(|| Reply::error(500, "the script has no reply for this request"));
         let wants_usage = body.pointer("/stream_options/include_usage") == Some(&Value::Bool(true));
         let saying = say(writer, shared, &reply, protocol, (number, wants_usage));

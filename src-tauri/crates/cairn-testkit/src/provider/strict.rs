@@ -53,8 +53,7 @@ fn within(protocol: Protocol, body: &Value, limits: Limits) -> Result<(), String
             limits.picture_bytes
         ));
     }
-    let held: usize = pictures.iter().sum();
-    let tokens = (body.to_string().len().saturating_sub(held) / 4) as u64;
+    let tokens = (text_bytes(body) / 4) as u64;
     if limits.tokens > 0 && tokens > limits.tokens {
         let most = limits.tokens;
         return Err(match protocol {
@@ -67,6 +66,15 @@ fn within(protocol: Protocol, body: &Value, limits: Limits) -> Result<(), String
         });
     }
     Ok(())
+}
+
+/// Bytes of a request but for its pictures.
+pub(super) fn text_bytes(body: &Value) -> usize {
+    let mut pictures = Vec::new();
+    find_pictures(body, &mut pictures);
+    body.to_string()
+        .len()
+        .saturating_sub(pictures.iter().sum::<usize>())
 }
 
 /// Sizes of all pictures, as base64.
