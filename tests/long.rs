@@ -44,7 +44,7 @@ fn filler(words: usize) -> Reply {
 #[tokio::test]
 async fn c2_a_full_window_is_summarised_the_work_goes_on_and_the_original_stays() {
     let replies = vec![
-        filler(200),
+        filler(430),
         filler(200),
         filler(400),
         Reply::text("## Task\nKeep the tide table right.").when("User: "),
@@ -371,6 +371,9 @@ async fn t32_a_plan_is_made_behind_the_wall_accepted_by_the_person_and_carried_o
         ),
         write(),
         Reply::text("Written."),
+        filler(400),
+        Reply::text("The tides were to be written down.").when("User: "),
+        Reply::text("Nothing more."),
     ];
     let mut story = Story::begin(&[], replies).await;
     let carry = ApprovalAnswer::CarryOut {
@@ -417,6 +420,55 @@ async fn t32_a_plan_is_made_behind_the_wall_accepted_by_the_person_and_carried_o
     let last = bodies.last().unwrap();
     assert!(!system(last).contains("Plan mode"), "and leaves");
     assert!(last.to_string().contains("and nothing else"), "{last}");
+    // It outlives a summary of all that was said about it.
+    story.request("Tell me more", Vec::new()).await;
+    story.session.handle.step(Input::Summarise).await.unwrap();
+    story
+        .until(|body| matches!(body, EventBody::ItemStarted { item } if matches!(item.body, ItemBody::Summary(_))))
+        .await;
+    story.request("And now?", Vec::new()).await;
+    let after = story.server.chats().pop().unwrap().body.to_string();
+    assert!(
+        after.contains("[The plan that the user accepted:]\\n\\n1. Write `tides.txt`, and nothing else"),
+        "{after}"
+    );
+}
+
+#[tokio::test]
+async fn m9_a_first_request_takes_a_fifth_of_a_16k_window_at_most() {
+    // Servers put tools into their prompt in forms of their own; the longest that was met takes a third more than this.
+    let most = 3_500 * 3 / 4;
+    let replies = vec![Reply::text("Hello.")];
+    let mut story = Story::begin_with(
+        &[("src/axis.py", b"MARGIN = 24\n")],
+        replies,
+        "context_window = 16384",
+    )
+    .await;
+    story.request("Hello", Vec::new()).await;
+    let body = &bodies(&story)[0];
+    let tools = body["tools"].to_string().len() / 4;
+    let all = body.to_string().len() / 4;
+    assert!(all <= most, "{all} tokens, {tools} of them tools");
+    let names: Vec<&str> = body["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|tool| tool["function"]["name"].as_str())
+        .collect();
+    for needed in [
+        "read_file",
+        "edit_file",
+        "write_file",
+        "grep",
+        "glob",
+        "shell",
+        "git",
+        "todo_write",
+        "ask_user",
+    ] {
+        assert!(names.contains(&needed), "{names:?}");
+    }
 }
 
 /// How many tokens the server of the next test counts for every four bytes.

@@ -3,6 +3,7 @@
 //! Owns: what happens next. Must never know: disks, networks, windows. Only [`driver`] awaits anything.
 
 pub mod arguments;
+mod brief;
 pub mod budget;
 pub mod context;
 pub mod driver;

@@ -10,7 +10,7 @@ use crate::tool::ToolSpec;
 
 /// Tokens that instructions may take; the rest is cut and the cut is shown.
 const INSTRUCTIONS_MOST: usize = 2_000;
-/// Windows below this get the short rules.
+/// Windows up to this get the short rules and the tools in few words.
 const SMALL_WINDOW: u64 = 16_384;
 
 /// Parts that the project and the person wrote.
@@ -91,9 +91,14 @@ pub fn tool_tokens(tools: &[ToolSpec]) -> u64 {
         .sum()
 }
 
+/// Whether a window has no room for more than the shortest words.
+pub(crate) fn is_small(window: Option<u64>) -> bool {
+    window.is_some_and(|window| window <= SMALL_WINDOW)
+}
+
 /// Assembles the prompt for a model with that window.
 pub fn assemble(surroundings: &Surroundings, mode: Mode, window: Option<u64>) -> Prompt {
-    let small = window.is_some_and(|window| window < SMALL_WINDOW);
+    let small = is_small(window);
     let mut prompt = Prompt::default();
     let mut add = |name, text: String| {
         if text.is_empty() {

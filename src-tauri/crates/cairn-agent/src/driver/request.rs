@@ -12,7 +12,7 @@ use crate::model::{Message, ModelError, ModelInfo, ModelRequest, Part, Role};
 use crate::store::Journal;
 use crate::summary::Cut;
 use crate::tool::{PictureBytes, ToolSpec};
-use crate::{history, prompt, summary};
+use crate::{brief, history, prompt, summary};
 
 /// Tokens of a reply that is only to show whether a request is taken.
 const PROBE_REPLY: u64 = 16;
@@ -71,8 +71,13 @@ impl Driver {
 
     async fn prompt(&mut self, info: &ModelInfo) -> (String, Arc<[ToolSpec]>) {
         let surroundings = self.surface.surroundings.surroundings().await;
-        let prompt = prompt::assemble(&surroundings, self.machine.log().session.mode, info.window);
-        let tools = if info.tools { self.specs.clone() } else { [].into() };
+        let mode = self.machine.log().session.mode;
+        let prompt = prompt::assemble(&surroundings, mode, info.window);
+        let tools = if info.tools {
+            brief::told(&self.specs, info.window, mode)
+        } else {
+            [].into()
+        };
         self.machine.set_prompt_size(
             prompt.rules_tokens() + prompt::tool_tokens(&tools),
             prompt.notes_tokens(),
@@ -92,7 +97,8 @@ impl Driver {
             HashMap::new()
         };
         let log = self.machine.log();
-        let context = Context::of(log.items(), marks);
+        let mut context = Context::of(log.items(), marks);
+        context.accepted_plan = log.context().accepted_plan;
         let (messages, sources) = history::build(&context, &log.plan, &pictures);
         self.sent = sources;
         messages
