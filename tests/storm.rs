@@ -199,13 +199,18 @@ impl Storm {
         let files = TempProject::new(files).unwrap();
         let home = TempDir::new().unwrap();
         let window = chance.of(&[12_000, 16_000, 32_000, 200_000]);
-        let config: String = PROFILES
-            .iter()
-            .map(|api| {
-                let address = if *api == "ollama" { server.root_url() } else { server.base_url() };
-                format!("[profiles.{api}]\napi = \"{api}\"\nbase_url = \"{address}\"\nmodel = \"scripted\"\ncontext_window = {window}\n")
-            })
-            .collect();
+        let profile = |api: &&str| {
+            let address = if *api == "ollama" {
+                server.root_url()
+            } else {
+                server.base_url()
+            };
+            format!(
+                "[profiles.{api}]\napi = \"{api}\"\nbase_url = \"{address}\"\nmodel = \"scripted\"\n\
+                 context_window = {window}\n"
+            )
+        };
+        let config = PROFILES.iter().map(profile).collect::<Vec<_>>().concat();
         std::fs::write(home.path().join("config.toml"), config).unwrap();
         let host = start_host(home.path());
         let project = host.project(Some(files.root())).await.unwrap();

@@ -28,7 +28,7 @@ const FOR_THE_CHECK: [&str; 6] = [
 ];
 
 /// The tools as a model with that window is told of them: all and whole, or the needed ones in their first words.
-pub fn told(specs: &Arc<[ToolSpec]>, window: Option<u64>, mode: Mode) -> Arc<[ToolSpec]> {
+pub(crate) fn told(specs: &Arc<[ToolSpec]>, window: Option<u64>, mode: Mode) -> Arc<[ToolSpec]> {
     if !is_small(window) {
         return specs.clone();
     }

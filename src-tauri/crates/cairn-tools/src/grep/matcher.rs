@@ -103,19 +103,19 @@ fn build(wish: &Wish<'_>, lines: Lines) -> Result<RegexMatcher, grep_regex::Erro
     }
     builder.build(wish.pattern).or_else(|error| {
         // The engine puts brackets around the pattern: a comment at its end, as `(?x)` has them, would swallow one.
-        let is_whole = !wish.literal && wish.pattern.contains('#') && parse(wish.pattern).is_ok();
-        match is_whole {
-            true => builder.build(&format!("{}\n", wish.pattern)),
-            false => Err(error),
+        let is_whole = !wish.literal && wish.pattern.contains('#') && problem(wish.pattern).is_none();
+        if is_whole {
+            builder.build(&format!("{}\n", wish.pattern))
+        } else {
+            Err(error)
         }
     })
 }
 
-fn parse(pattern: &str) -> Result<regex_syntax::hir::Hir, regex_syntax::Error> {
-    regex_syntax::ParserBuilder::new()
-        .utf8(false)
-        .build()
-        .parse(pattern)
+/// What is wrong with a pattern by itself.
+fn problem(pattern: &str) -> Option<Box<regex_syntax::Error>> {
+    let mut parser = regex_syntax::ParserBuilder::new().utf8(false).build();
+    parser.parse(pattern).err().map(Box::new)
 }
 
 fn explain(pattern: &str, error: &grep_regex::Error) -> String {
@@ -124,7 +124,7 @@ fn explain(pattern: &str, error: &grep_regex::Error) -> String {
         return "The pattern is too large when compiled: use smaller repetition counts or fewer alternatives.".to_owned();
     }
     // The engine wraps the pattern before it parses it, so that its own caret stands under the wrong character.
-    let said = parse(pattern).err().map_or(said, |e| {
+    let said = problem(pattern).map_or(said, |e| {
         if pattern.len() > SHOWN {
             without_pattern(&e)
         } else {

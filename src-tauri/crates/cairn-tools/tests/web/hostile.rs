@@ -48,7 +48,7 @@ async fn n39_n40_n41_n42_n43_n47_bombs_and_endless_bodies_end_at_ten_megabytes()
                 &[("content-type", "text/html"), ("content-encoding", "gzip")],
                 &bomb,
             ),
-            "/br" => answer("200 OK", &[("content-encoding", "br")], &BROTLI_BOMB),
+            "/br" => answer("200 OK", &[("content-encoding", "br")], BROTLI_BOMB),
             "/zstd" => answer("200 OK", &[("content-encoding", "zstd")], &zeros),
             "/three" => answer("200 OK", &[("content-encoding", "gzip, gzip, gzip")], &bomb),
             "/length" => {
